@@ -3,7 +3,6 @@
 import { systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import { isOutage } from '../../store/database/outage.ts'
-import { ChangeCounter } from '../../store/sqlite/change-counter.ts'
 import type { ThreadHandler, ThreadHandlers } from '../../store/sqlite/connection.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Batch, Snapshot, Writes } from '../rules/batch.ts'
@@ -27,11 +26,12 @@ import {
 } from '../rules/rows.ts'
 import { WorkingSet } from '../rules/working-set.ts'
 import { BatchCache } from './batch-cache.ts'
-import { JournalTeller } from '../../store/sqlite/journal-state.ts'
 import {
+  ChangeCounter,
   JOURNAL_PREFIX,
   journalPath,
   JournalReader,
+  JournalTeller,
   removeJournal,
   type JournalPosition,
 } from '../../store/sqlite/journal.ts'

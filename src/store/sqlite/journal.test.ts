@@ -14,13 +14,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { ChangeCounter } from './change-counter.ts'
-import { JournalTeller } from './journal-state.ts'
 import {
+  ChangeCounter,
   Journal,
   JOURNAL_START,
   journalPath,
   JournalReader,
+  JournalTeller,
   removeJournal,
   type JournalPosition,
 } from './journal.ts'

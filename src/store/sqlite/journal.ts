@@ -1,6 +1,7 @@
 // The journal of one node: what it decided, on disk before anybody is told, and in the database a little later. A file of
 // a fixed size, because a write that makes none longer is durable with one wait for the disk; records follow one another,
-// numbered, and begin again at the front when all before are in the database.
+// numbered, and begin again at the front when all before are in the database. Below it, what the threads of its node tell
+// each other about it.
 import {
   closeSync,
   constants,
@@ -12,9 +13,8 @@ import {
   write,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { endianness } from 'node:os'
 import { crc32 } from 'node:zlib'
-import { ChangeCounter } from './change-counter.ts'
-import { JournalState } from './journal-state.ts'
 
 const BYTES = 8 * 1024 * 1024
 /** Length, checksum, number. */
@@ -160,4 +160,122 @@ export function removeJournal(path: string): void {
 
 function checksum(record: Buffer, nodeId: number): number {
   return crc32(record.subarray(8), nodeId >>> 0)
+}
+
+// What the serving thread and the database's thread tell each other about a journal, in shared memory: which count of
+// commits the database will have if nobody else writes, and how much of the journal is in it.
+
+/** The slots of the memory. */
+const EXPECTED = 0
+const IS_WRITING = 1
+const FOLDED = 2
+const SLOTS = 3
+
+/** No count is as expected: the serving thread must ask the database. */
+const NONE = -1
+
+/** The serving thread's end. */
+class JournalState {
+  readonly memory = new Int32Array(new SharedArrayBuffer(SLOTS * Int32Array.BYTES_PER_ELEMENT))
+  readonly #counter: ChangeCounter
+
+  constructor(counter: ChangeCounter) {
+    this.#counter = counter
+    this.doubt()
+  }
+
+  /** Whether nobody else has committed anything since the last answer of the database's thread. */
+  get isCurrent(): boolean {
+    const expected = Atomics.load(this.memory, EXPECTED)
+    return expected !== NONE && expected === this.#counter.read()
+  }
+
+  /** Whether the database's thread is about to commit, or has committed and not said so yet. */
+  get isWriting(): boolean {
+    return Atomics.load(this.memory, IS_WRITING) === 1
+  }
+
+  /** Whether all records before this one are in the database. */
+  isFolded(seq: number): boolean {
+    return Atomics.load(this.memory, FOLDED) === (seq | 0)
+  }
+
+  doubt(): void {
+    Atomics.store(this.memory, EXPECTED, NONE)
+  }
+}
+
+/** The end of the database's thread: what it says of each of its transactions that writes. */
+export class JournalTeller {
+  readonly nodeId: number
+  readonly #memory: Int32Array
+  readonly #counter: ChangeCounter
+  #expected = NONE
+  #folded = 0
+
+  constructor(nodeId: number, memory: Int32Array, counter: ChangeCounter) {
+    this.nodeId = nodeId
+    this.#memory = memory
+    this.#counter = counter
+  }
+
+  /** Whether the serving thread knows of every commit before this transaction. */
+  get isKnown(): boolean {
+    return Atomics.load(this.#memory, EXPECTED) === this.#counter.read()
+  }
+
+  /**
+   * Before the commit of a transaction that writes. `isUsable` = the serving thread knows all about the database then,
+   * and may decide by itself.
+   */
+  beginCommit({ isUsable, foldedSeq }: { isUsable: boolean; foldedSeq: number }): void {
+    this.#expected = isUsable ? this.nextCount : NONE
+    this.#folded = foldedSeq | 0
+    Atomics.store(this.#memory, IS_WRITING, 1)
+  }
+
+  /** What the count of commits will be after this transaction. */
+  get nextCount(): number {
+    return (this.#counter.read() + 1) | 0
+  }
+
+  committed(): void {
+    if (Atomics.load(this.#memory, IS_WRITING) === 0) return
+    Atomics.store(this.#memory, FOLDED, this.#folded)
+    Atomics.store(this.#memory, EXPECTED, this.#expected)
+    Atomics.store(this.#memory, IS_WRITING, 0)
+  }
+
+  rolledBack(): void {
+    Atomics.store(this.#memory, IS_WRITING, 0)
+  }
+}
+
+// How often an SQLite database was committed to, read without SQLite: the counter in the header of the log's index, the
+// file whose name ends in -shm, which everybody who has the database open shares as memory. Reading it takes about two
+// microseconds and waits for nobody. https://sqlite.org/walformat.html#walidxfmt ("iChange").
+
+const COUNTER_AT = 8
+
+/** Never closed: closing a file gives up all locks that this process has on it, and SQLite's are among them. */
+const opened = new Map<string, number>()
+
+export class ChangeCounter {
+  readonly #file: number
+  readonly #buffer = Buffer.alloc(4)
+
+  /** Of a database that this process has open. */
+  constructor(database: string) {
+    const path = `${database}-shm`
+    const { dev, ino } = statSync(path, { bigint: true })
+    const identity = `${dev} ${ino}`
+    this.#file = opened.get(identity) ?? openSync(path, 'r')
+    opened.set(identity, this.#file)
+  }
+
+  /** Grows by one with each commit that changes anything, whoever makes it. */
+  read(): number {
+    readSync(this.#file, this.#buffer, 0, 4, COUNTER_AT)
+    return endianness() === 'LE' ? this.#buffer.readInt32LE() : this.#buffer.readInt32BE()
+  }
 }

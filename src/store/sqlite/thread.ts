@@ -74,7 +74,7 @@ export class SqliteThread {
       name: 'sqlite',
       workerData: { ...options, bell: this.#bell } satisfies ThreadData,
       // Node would close what modules have open there when the thread ends, and with one file of the database all locks
-      // that this process has on it (change-counter.ts).
+      // that this process has on it (`ChangeCounter`).
       trackUnmanagedFds: false,
       // Next to nothing outlives a batch, so frequent collections cost little; V8 would let this heap grow to 48 MB.
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
