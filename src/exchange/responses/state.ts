@@ -15,9 +15,14 @@ import { nextStep } from '../../core/runtime.ts'
 import type { ResponseName } from '../../store/responses.ts'
 import { refuseLongLists } from '../../wire/contract/fields.ts'
 import { SseReader } from '../../wire/contract/sse.ts'
-import { changeMembers, exactBody, readBodyInSteps, type JsonBody } from '../../wire/json/body.ts'
+import {
+  changeMembers,
+  exactBody,
+  findMember,
+  readBodyInSteps,
+  type JsonBody,
+} from '../../wire/json/body.ts'
 import { exactly } from '../../wire/json/exact.ts'
-import { findMember } from '../../wire/json/text.ts'
 import { itemType } from '../../wire/responses/fields.ts'
 import { canBeStored, type ResponseVault } from './vault.ts'
 

@@ -39,7 +39,7 @@ import type { ProseKind } from '../content/answer.ts'
 import { decodeComplaint, streamError, withoutContent } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { dataStart } from '../contract/sse.ts'
-import { findString } from '../json/text.ts'
+import { findString } from '../json/body.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()

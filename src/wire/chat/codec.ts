@@ -14,8 +14,7 @@ import { decodeErrorBody } from '../contract/errors.ts'
 import type { SseEvent } from '../contract/sse.ts'
 import { dataStart, replaceData, writeSse } from '../contract/sse.ts'
 import type { JsonBody } from '../json/body.ts'
-import { rewriteMembers } from '../json/body.ts'
-import { findMember, replaceMember, setMembers } from '../json/text.ts'
+import { findMember, replaceMember, rewriteMembers, setMembers } from '../json/body.ts'
 import { decodeEvents, decodeResponse } from './answer-decode.ts'
 import {
   DONE,

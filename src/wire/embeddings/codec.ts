@@ -27,9 +27,8 @@ import {
   streamOf,
 } from '../contract/fields.ts'
 import { Measure } from '../contract/measure.ts'
-import { rewriteMembers } from '../json/body.ts'
+import { rewriteMembers, setMembers } from '../json/body.ts'
 import { expect, optional } from '../json/expect.ts'
-import { setMembers } from '../json/text.ts'
 
 export const embeddingsCodec: Codec = {
   format: 'embeddings',

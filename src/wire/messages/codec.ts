@@ -13,8 +13,7 @@ import type {
 import type { SseEvent } from '../contract/sse.ts'
 import { replaceData } from '../contract/sse.ts'
 import type { JsonBody } from '../json/body.ts'
-import { rewriteMembers } from '../json/body.ts'
-import { findMember, findString, replaceMember, setMembers } from '../json/text.ts'
+import { findMember, findString, replaceMember, rewriteMembers, setMembers } from '../json/body.ts'
 import { decodeError, decodeEvents, decodeResponse } from './answer-decode.ts'
 import { encodeEvents, encodeResponse, failing, KEEP_ALIVE } from './answer-encode.ts'
 import {
