@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { FREE, makePrice } from '../catalog/prices.ts'
 import { NO_USAGE, type CanonicalEvent, type Usage } from '../core/events.ts'
 import { NO_INPUT, SEARCHES_MOST } from '../core/request.ts'
-import { billOf, Meter, mostOf, needsCount, type Billable } from './cost.ts'
+import { billOf, Meter, mostOf, needsCount, type Billable } from './billing.ts'
 
 const CLOCK = { monotonicMs: () => 0 }
 
