@@ -5,7 +5,7 @@ import { constants, setPriority } from 'node:os'
 import { Option, type Command } from 'commander'
 import { version } from '../config/version.ts'
 import { iso } from '../core/units.ts'
-import { forgetJournals, refuseWhileServing } from '../ledger/nodes/running.ts'
+import { forgetJournals, refuseWhileServing } from '../ledger/nodes/membership.ts'
 import { type Violation, verifyLedger } from '../ledger/reports/verify.ts'
 import {
   readBackup,
