@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SAMPLE_ASK } from '../../../test/samples/ledger-rows.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
-import type { Ask, Balances } from '../ledger.ts'
-import { type ReserveResult, Waiting } from './waiting.ts'
+import type { Ask, Balances, Refused, Reserved } from '../ledger.ts'
+import { Waiting } from './database-ledger.ts'
 
-const heldUp: ReserveResult = {
+const heldUp: Reserved | Refused = {
   reserved: false,
   reason: 'held',
   shortage: {
@@ -23,15 +23,15 @@ const heldUp: ReserveResult = {
   },
   balances: {} as Balances,
 }
-const abandoned: ReserveResult = { reserved: false, reason: 'abandoned' }
-const unavailable: ReserveResult = { reserved: false, reason: 'unavailable' }
+const abandoned: Reserved | Refused = { reserved: false, reason: 'abandoned' }
+const unavailable: Reserved | Refused = { reserved: false, reason: 'unavailable' }
 
 function ask(requestId: string, signal?: AbortSignal): Ask {
   return { ...SAMPLE_ASK, requestId, ...(signal && { signal }) }
 }
 
 /** A queue whose asks are answered from a list, the last answer forever; it records each, `again` if it goes first. */
-function queue(...answers: readonly ReserveResult[]) {
+function queue(...answers: readonly (Reserved | Refused)[]) {
   const asked: string[] = []
   const clock = { time: 1000, now: () => 0, monotonicMs: () => clock.time }
   const waiting = new Waiting(async ({ requestId, isLastTry }, first) => {
@@ -61,15 +61,15 @@ test('waiting asks are retried in order, ahead of new ones, when something is fr
 
 test('the first to wait stays first, even if another arrives during its retry', async () => {
   const asked: string[] = []
-  const answers: PromiseWithResolvers<ReserveResult>[] = []
+  const answers: PromiseWithResolvers<Reserved | Refused>[] = []
   const clock = { time: 0, now: () => 0, monotonicMs: () => ++clock.time }
   const waiting = new Waiting(({ requestId }) => {
     asked.push(requestId)
-    const answer = Promise.withResolvers<ReserveResult>()
+    const answer = Promise.withResolvers<Reserved | Refused>()
     answers.push(answer)
     return answer.promise
   }, clock)
-  const answer = async (index: number, with_: ReserveResult) => {
+  const answer = async (index: number, with_: Reserved | Refused) => {
     answers[index]?.resolve(with_)
     await turn()
   }
@@ -138,7 +138,13 @@ test('money freed by other nodes is found by trying again', async () => {
 test('a grant reports how long it waited', async () => {
   const balances = {} as Balances
   const granted = { reserved: true, holdId: 1, amountNanodollars: 1n, outputTokens: 1 } as const
-  const answer: ReserveResult = { ...granted, groupId: null, capped: false, waitedMs: 0, balances }
+  const answer: Reserved | Refused = {
+    ...granted,
+    groupId: null,
+    capped: false,
+    waitedMs: 0,
+    balances,
+  }
   const { waiting, clock } = queue(heldUp, answer)
   const waited = waiting.reserve(ask('one'))
   await turn()
