@@ -3,11 +3,11 @@ import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { NO_USAGE } from '../../src/core/events.ts'
+import { settledRow } from '../../src/ledger/rules/decide.ts'
 import {
   HOLD,
   ROLLUP,
   ROLLUP_KEYS,
-  settledRow,
   USAGE,
   type Charge,
   type Hold,

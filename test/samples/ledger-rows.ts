@@ -1,10 +1,15 @@
 // An account without a limit and an ask that costs nothing; tests state what they need beyond that.
 import { NO_COST } from '../../src/catalog/worst-case.ts'
 import type { Balances } from '../../src/ledger/ledger.ts'
-import { balancesOf } from '../../src/ledger/rules/account.ts'
 import type { CheckedAsk } from '../../src/ledger/rules/batch.ts'
+import {
+  balancesOf,
+  budgetOf,
+  legsOf,
+  periodsNow,
+  type Accounts,
+} from '../../src/ledger/rules/account.ts'
 import type { Legs } from '../../src/ledger/rules/judge.ts'
-import { budgetOf, legsOf, periodsNow, type Accounts } from '../../src/ledger/rules/legs.ts'
 import { unpackWindow } from '../../src/ledger/rules/rates.ts'
 import type { Account } from '../../src/ledger/rules/rows.ts'
 

@@ -3,9 +3,8 @@
 // that no test guards.
 import { costAtMost, type judge, type Legs, type OpenLeg } from '../../src/ledger/rules/judge.ts'
 import type { Beat, FailureDetector } from '../../src/ledger/nodes/failure-detector.ts'
-import type { openPeriod } from '../../src/ledger/rules/account.ts'
-import type { CheckedAsk, Snapshot } from '../../src/ledger/rules/batch.ts'
-import type { Accounts, Leg } from '../../src/ledger/rules/legs.ts'
+import type { Accounts, Leg, openPeriod } from '../../src/ledger/rules/account.ts'
+import type { CheckedAsk, Item, Snapshot } from '../../src/ledger/rules/batch.ts'
 import type { Account, UsageRow } from '../../src/ledger/rules/rows.ts'
 import type { WorkingSet } from '../../src/ledger/rules/working-set.ts'
 import type { Budget } from '../../src/store/accounts/budgets.ts'
@@ -222,8 +221,11 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a crash releases its holds uncharged',
-    mutation: replacing('rules/rows.ts', 'orphanedRow', (orphanedRow) => (hold, settledAt) => {
-      return { ...orphanedRow(hold, settledAt), costNanodollars: 0n }
+    mutation: replacing('rules/decide.ts', 'decide', (decide) => (batch, snapshot) => {
+      const items = batch.items.map((item): Item =>
+        item.kind === 'orphan' ? { ...item, kind: 'void', reason: 'dead' } : item,
+      )
+      return decide({ ...batch, items }, snapshot)
     }),
   },
 
@@ -245,7 +247,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a cap is charged twice',
     mutation: replacing(
-      'rules/legs.ts',
+      'rules/account.ts',
       'legsOf',
       (legsOf) => (entry) =>
         legsOf(entry).flatMap((leg) => (leg.scope === 'model' ? [leg, leg] : [leg])),
@@ -492,7 +494,7 @@ function moving(
 /** Leaves out some of the legs. */
 function legging(name: string, isKept: (leg: Leg) => boolean): Mutant {
   const mutation = replacing(
-    'rules/legs.ts',
+    'rules/account.ts',
     'legsOf',
     (legsOf) => (entry) => legsOf(entry).filter(isKept),
   )

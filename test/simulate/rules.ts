@@ -6,9 +6,7 @@ import type * as known from '../../src/ledger/postgres/known.ts'
 import type * as account from '../../src/ledger/rules/account.ts'
 import type * as decide from '../../src/ledger/rules/decide.ts'
 import type * as judge from '../../src/ledger/rules/judge.ts'
-import type * as legs from '../../src/ledger/rules/legs.ts'
 import type * as rates from '../../src/ledger/rules/rates.ts'
-import type * as rows from '../../src/ledger/rules/rows.ts'
 import type * as workingSet from '../../src/ledger/rules/working-set.ts'
 
 export type Rules = Pick<typeof decide, 'accountsOf' | 'decide' | 'knownHoldOf'> &
@@ -20,9 +18,7 @@ type Modules = {
   readonly 'rules/account.ts': typeof account
   readonly 'rules/decide.ts': typeof decide
   readonly 'rules/judge.ts': typeof judge
-  readonly 'rules/legs.ts': typeof legs
   readonly 'rules/rates.ts': typeof rates
-  readonly 'rules/rows.ts': typeof rows
   readonly 'rules/working-set.ts': typeof workingSet
   readonly 'nodes/failure-detector.ts': typeof failureDetector
   readonly 'postgres/known.ts': typeof known

@@ -10,7 +10,7 @@ import { StoreError } from '../../store/database/errors.ts'
 import type { Store } from '../../store/database/store.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Item, Note } from '../rules/batch.ts'
-import { budgetOf } from '../rules/legs.ts'
+import { budgetOf } from '../rules/account.ts'
 import { ACCOUNT } from '../rules/rows.ts'
 import { runOnce } from './open.ts'
 

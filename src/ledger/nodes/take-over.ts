@@ -10,8 +10,8 @@ import { databaseNow, type Store } from '../../store/database/store.ts'
 import { FRAME_ID, TAKEN_OVER, type Tx } from '../../store/database/tables.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Writes } from '../rules/batch.ts'
-import { recharge } from '../rules/decide.ts'
-import { periodsNow } from '../rules/legs.ts'
+import { periodsNow } from '../rules/account.ts'
+import { recharge, takenOverRow } from '../rules/decide.ts'
 import {
   ACCOUNT,
   ACCOUNT_CHANGE,
@@ -21,7 +21,6 @@ import {
   PERIOD_DELTA,
   ROLLUP,
   ROLLUP_KEYS,
-  takenOverRow,
   USAGE,
   type Account,
   type UsageRow,

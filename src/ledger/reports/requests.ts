@@ -19,7 +19,7 @@ import { isReached } from '../../store/database/store.ts'
 import type { Store } from '../../store/database/store.ts'
 import { TAKEN_OVER } from '../../store/database/tables.ts'
 import type { Attempt, AttemptCharge } from '../ledger.ts'
-import { legsOf } from '../rules/legs.ts'
+import { legsOf } from '../rules/account.ts'
 import { USAGE, type UsageRow } from '../rules/rows.ts'
 import { toPrice } from '../rules/validation.ts'
 

@@ -1,17 +1,18 @@
 // The one decision procedure: turns a batch of items and the snapshot of the books they concern into outcomes and writes.
-// Both databases and the simulation run exactly this code. No I/O, no clock: the time is the snapshot's.
+// Both databases and the simulation run exactly this code. No I/O, no clock: the time is the snapshot's. At its end: as
+// which usage row a hold ends.
+import { CLIENT_GONE_STATUS } from '../../core/errors.ts'
+import { NO_USAGE } from '../../core/events.ts'
 import { isGroupId } from '../../core/ids.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import { MAIN } from '../../store/accounts/budgets.ts'
-import { FRAME_ID } from '../../store/database/tables.ts'
+import { FRAME_ID, TAKEN_OVER } from '../../store/database/tables.ts'
 import type { Balances, HoldId } from '../ledger.ts'
-import { balancesOf, hasRates } from './account.ts'
+import { balancesOf, hasRates, periodsNow } from './account.ts'
 import type { Batch, Item, Outcome, Snapshot, CheckedAsk, Writes } from './batch.ts'
 import { grantsWithin, judge, mayExtend, type Legs, type Verdict } from './judge.ts'
-import { periodsNow } from './legs.ts'
 import { countAdmission, correct } from './rates.ts'
-import type { Charge, Hold, UsageRow } from './rows.ts'
-import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './rows.ts'
+import type { Charge, Hold, LegPeriods, UsageRow } from './rows.ts'
 import { WorkingSet, type Limit } from './working-set.ts'
 
 type Decision = {
@@ -340,4 +341,136 @@ function balancesAfter(work: WorkingSet, items: readonly Item[]): ReadonlyMap<st
     if (accounts !== undefined) balances.set(keyId, balancesOf(accounts, work.now))
   }
   return balances
+}
+
+/** What the reservation fixed, whether it is still a hold or already an orphan's row. */
+type Reservation = Omit<Hold, 'outputTokens' | 'capped' | 'estimatedTokens' | 'endpoint'> &
+  Pick<UsageRow, 'endpoint'>
+
+/** The reservation has the last word on what decides the legs: its group and its model. */
+export function settledRow(charge: Charge, reservation: Reservation, settledAt: number): UsageRow {
+  // Written out, as a copy of the charge that is then changed takes several times as long.
+  return {
+    id: charge.id,
+    requestId: charge.requestId,
+    keyId: charge.keyId,
+    groupId: reservation.groupId,
+    costNanodollars: charge.costNanodollars,
+    priceVersion: charge.priceVersion,
+    endpoint: charge.endpoint,
+    modelAsked: reservation.modelAsked,
+    modelServed: charge.modelServed,
+    provider: charge.provider,
+    status: charge.status,
+    errorCode: charge.errorCode,
+    inputTokens: charge.inputTokens,
+    cachedTokens: charge.cachedTokens,
+    cacheWriteTokens: charge.cacheWriteTokens,
+    cacheWriteLongTokens: charge.cacheWriteLongTokens,
+    outputTokens: charge.outputTokens,
+    reasoningTokens: charge.reasoningTokens,
+    estimated: charge.estimated,
+    latencyMs: charge.latencyMs,
+    firstTokenMs: charge.firstTokenMs,
+    endUser: charge.endUser,
+    tags: charge.tags,
+    attempts: charge.attempts,
+    traceId: charge.traceId,
+    state: 'settled',
+    keyPeriod: reservation.keyPeriod,
+    keyWindow: reservation.keyWindow,
+    modelCap: reservation.modelCap,
+    groupPeriod: reservation.groupPeriod,
+    groupWindow: reservation.groupWindow,
+    framePeriod: reservation.framePeriod,
+    frameWindow: reservation.frameWindow,
+    heldNanodollars: reservation.heldNanodollars,
+    at: reservation.at,
+    settledAt,
+  }
+}
+
+/** No provider was called, so there is no status of an answer: the row gets that of an answer nobody received. */
+function voidedRow(hold: Reservation, reason: string, settledAt: number): UsageRow {
+  const row = unservedRow(hold, settledAt)
+  return { ...row, state: 'voided', status: CLIENT_GONE_STATUS, errorCode: reason }
+}
+
+/** Charged in full: nobody can know how far the dead node's call got. */
+function orphanedRow(hold: Hold, settledAt: number): UsageRow {
+  return {
+    ...unservedRow(hold, settledAt),
+    state: 'orphaned',
+    status: 500,
+    errorCode: 'orphaned',
+    costNanodollars: hold.heldNanodollars,
+    estimated: true,
+  }
+}
+
+/**
+ * What a key had spent at another gateway, in the periods that run now: nothing was ever held for it, and it is no
+ * request.
+ */
+export function takenOverRow(
+  { id, requestId, cost }: TakenOver,
+  periods: LegPeriods,
+  now: number,
+): UsageRow {
+  const hold = { ...periods, id, requestId, heldNanodollars: 0n, at: now }
+  const row = unservedRow({ ...hold, endpoint: TAKEN_OVER }, now)
+  return { ...row, state: 'settled', status: 200, costNanodollars: cost }
+}
+
+type TakenOver = {
+  readonly id: HoldId
+  readonly requestId: string
+  readonly cost: Nanodollars
+}
+
+/** When a charge is raised, the difference has been free for others in between, so all of it is an overrun. */
+function adjustedRow(row: UsageRow, cost: Nanodollars): UsageRow {
+  const isRaise = cost > row.costNanodollars
+  const { costNanodollars: charged, heldNanodollars: held } = row
+  const heldNanodollars = isRaise && charged < held ? charged : held
+  return { ...row, state: 'adjusted', costNanodollars: cost, heldNanodollars }
+}
+
+/** A cost above its hold is charged in full; the excess is counted, so that it can be seen. */
+export function overrunOf(cost: Nanodollars, held: Nanodollars): Nanodollars {
+  return cost > held ? cost - held : 0n
+}
+
+function unservedRow(hold: Reservation, settledAt: number): Omit<UsageRow, 'state' | 'status'> {
+  return {
+    id: hold.id,
+    requestId: hold.requestId,
+    keyId: hold.keyId,
+    groupId: hold.groupId,
+    keyPeriod: hold.keyPeriod,
+    keyWindow: hold.keyWindow,
+    modelCap: hold.modelCap,
+    groupPeriod: hold.groupPeriod,
+    groupWindow: hold.groupWindow,
+    framePeriod: hold.framePeriod,
+    frameWindow: hold.frameWindow,
+    heldNanodollars: hold.heldNanodollars,
+    endpoint: hold.endpoint,
+    modelAsked: hold.modelAsked,
+    modelServed: null,
+    provider: null,
+    errorCode: null,
+    ...NO_USAGE,
+    costNanodollars: 0n,
+    priceVersion: null,
+    estimated: false,
+    latencyMs: settledAt - hold.at,
+    firstTokenMs: null,
+    traceId: null,
+    endUser: null,
+    tags: '{}',
+    attempts: '[]',
+    at: hold.at,
+    settledAt,
+  }
 }

@@ -10,13 +10,12 @@ import {
 } from '../../core/money.ts'
 import { limitOf, remainingOf, type Budget } from '../../store/accounts/budgets.ts'
 import type { Balances, Grant, Shortage, ShortLeg } from '../ledger.ts'
-import { leastRemaining } from './account.ts'
+import { leastRemaining, type Leg } from './account.ts'
 import type { Granted, CheckedAsk, Refusal } from './batch.ts'
-import type { Leg } from './legs.ts'
 import { longerWait, rateExceeded } from './rates.ts'
 import type { Account, Hold, LegPeriods } from './rows.ts'
 
-/** What a request is judged against: its key, the key's group, and all budgets that must have room, in order (legs.ts). */
+/** What a request is judged against: its key, the key's group, and all budgets that must have room, in order (`legsOf`). */
 export type Legs = {
   readonly periods: LegPeriods
   readonly key: Account

@@ -1,8 +1,7 @@
-// The rows of the ledger: their types, their columns in both databases, and how a hold ends as a usage row. All money is
-// nano-USD; a name says so where it is used outside this folder.
+// The rows of the ledger: their types, and their columns in both databases. All money is nano-USD; a name says so where it
+// is used outside this folder.
 import type { Endpoint } from '../../core/endpoints.ts'
-import { CLIENT_GONE_STATUS } from '../../core/errors.ts'
-import { NO_USAGE, type Usage } from '../../core/events.ts'
+import type { Usage } from '../../core/events.ts'
 import type { Nanodollars } from '../../core/money.ts'
 import type { PeriodRule } from '../../core/periods.ts'
 import {
@@ -22,7 +21,7 @@ import {
   text,
   type Columns,
 } from '../../store/database/layout.ts'
-import { TAKEN_OVER, type UsageState } from '../../store/database/tables.ts'
+import type { TAKEN_OVER, UsageState } from '../../store/database/tables.ts'
 import type { HoldId, Settlement } from '../ledger.ts'
 import type { RateWindow } from './rates.ts'
 import { packWindow, unpackWindow } from './rates.ts'
@@ -54,7 +53,7 @@ export type Account = PeriodRule &
     readonly budgets: readonly FurtherBudget[]
   }
 
-/** The budgets that an entry of the books belongs to (legs.ts): by the period of each, null where it has none. */
+/** The budgets that an entry of the books belongs to (`legsOf`): by the period of each, null where it has none. */
 export type LegPeriods = {
   readonly keyId: string
   /** The group that the key was in when it asked. */
@@ -375,135 +374,3 @@ export const ENTRY = layout<LedgerEntry>({
 })
 
 export const PRICE = layout<PriceRow>({ version: text('version'), figures: text('figures') })
-
-/** What the reservation fixed, whether it is still a hold or already an orphan's row. */
-type Reservation = Omit<Hold, 'outputTokens' | 'capped' | 'estimatedTokens' | 'endpoint'> &
-  Pick<UsageRow, 'endpoint'>
-
-/** The reservation has the last word on what decides the legs: its group and its model. */
-export function settledRow(charge: Charge, reservation: Reservation, settledAt: number): UsageRow {
-  // Written out, as a copy of the charge that is then changed takes several times as long.
-  return {
-    id: charge.id,
-    requestId: charge.requestId,
-    keyId: charge.keyId,
-    groupId: reservation.groupId,
-    costNanodollars: charge.costNanodollars,
-    priceVersion: charge.priceVersion,
-    endpoint: charge.endpoint,
-    modelAsked: reservation.modelAsked,
-    modelServed: charge.modelServed,
-    provider: charge.provider,
-    status: charge.status,
-    errorCode: charge.errorCode,
-    inputTokens: charge.inputTokens,
-    cachedTokens: charge.cachedTokens,
-    cacheWriteTokens: charge.cacheWriteTokens,
-    cacheWriteLongTokens: charge.cacheWriteLongTokens,
-    outputTokens: charge.outputTokens,
-    reasoningTokens: charge.reasoningTokens,
-    estimated: charge.estimated,
-    latencyMs: charge.latencyMs,
-    firstTokenMs: charge.firstTokenMs,
-    endUser: charge.endUser,
-    tags: charge.tags,
-    attempts: charge.attempts,
-    traceId: charge.traceId,
-    state: 'settled',
-    keyPeriod: reservation.keyPeriod,
-    keyWindow: reservation.keyWindow,
-    modelCap: reservation.modelCap,
-    groupPeriod: reservation.groupPeriod,
-    groupWindow: reservation.groupWindow,
-    framePeriod: reservation.framePeriod,
-    frameWindow: reservation.frameWindow,
-    heldNanodollars: reservation.heldNanodollars,
-    at: reservation.at,
-    settledAt,
-  }
-}
-
-/** No provider was called, so there is no status of an answer: the row gets that of an answer nobody received. */
-export function voidedRow(hold: Reservation, reason: string, settledAt: number): UsageRow {
-  const row = unservedRow(hold, settledAt)
-  return { ...row, state: 'voided', status: CLIENT_GONE_STATUS, errorCode: reason }
-}
-
-/** Charged in full: nobody can know how far the dead node's call got. */
-export function orphanedRow(hold: Hold, settledAt: number): UsageRow {
-  return {
-    ...unservedRow(hold, settledAt),
-    state: 'orphaned',
-    status: 500,
-    errorCode: 'orphaned',
-    costNanodollars: hold.heldNanodollars,
-    estimated: true,
-  }
-}
-
-/**
- * What a key had spent at another gateway, in the periods that run now: nothing was ever held for it, and it is no
- * request.
- */
-export function takenOverRow(
-  { id, requestId, cost }: TakenOver,
-  periods: LegPeriods,
-  now: number,
-): UsageRow {
-  const hold = { ...periods, id, requestId, heldNanodollars: 0n, at: now }
-  const row = unservedRow({ ...hold, endpoint: TAKEN_OVER }, now)
-  return { ...row, state: 'settled', status: 200, costNanodollars: cost }
-}
-
-type TakenOver = {
-  readonly id: HoldId
-  readonly requestId: string
-  readonly cost: Nanodollars
-}
-
-/** When a charge is raised, the difference has been free for others in between, so all of it is an overrun. */
-export function adjustedRow(row: UsageRow, cost: Nanodollars): UsageRow {
-  const isRaise = cost > row.costNanodollars
-  const { costNanodollars: charged, heldNanodollars: held } = row
-  const heldNanodollars = isRaise && charged < held ? charged : held
-  return { ...row, state: 'adjusted', costNanodollars: cost, heldNanodollars }
-}
-
-/** A cost above its hold is charged in full; the excess is counted, so that it can be seen. */
-export function overrunOf(cost: Nanodollars, held: Nanodollars): Nanodollars {
-  return cost > held ? cost - held : 0n
-}
-
-function unservedRow(hold: Reservation, settledAt: number): Omit<UsageRow, 'state' | 'status'> {
-  return {
-    id: hold.id,
-    requestId: hold.requestId,
-    keyId: hold.keyId,
-    groupId: hold.groupId,
-    keyPeriod: hold.keyPeriod,
-    keyWindow: hold.keyWindow,
-    modelCap: hold.modelCap,
-    groupPeriod: hold.groupPeriod,
-    groupWindow: hold.groupWindow,
-    framePeriod: hold.framePeriod,
-    frameWindow: hold.frameWindow,
-    heldNanodollars: hold.heldNanodollars,
-    endpoint: hold.endpoint,
-    modelAsked: hold.modelAsked,
-    modelServed: null,
-    provider: null,
-    errorCode: null,
-    ...NO_USAGE,
-    costNanodollars: 0n,
-    priceVersion: null,
-    estimated: false,
-    latencyMs: settledAt - hold.at,
-    firstTokenMs: null,
-    traceId: null,
-    endUser: null,
-    tags: '{}',
-    attempts: '[]',
-    at: hold.at,
-    settledAt,
-  }
-}

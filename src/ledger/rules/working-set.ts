@@ -1,5 +1,6 @@
 // The working copy of the books inside one batch, or several that are written together: balances move here, entry by
-// entry, and what moved becomes the writes. It keeps the sums right; decide.ts decides which entries are made.
+// entry, and what moved becomes the writes. It keeps the sums right; decide.ts decides which entries are made. Below it,
+// what is kept of one batch for the next.
 import { AssertionError } from 'node:assert'
 import { isGroupId } from '../../core/ids.ts'
 import type { Nanodollars } from '../../core/money.ts'
@@ -14,10 +15,18 @@ import {
 } from '../../store/accounts/budgets.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import type { HoldId, Refusable } from '../ledger.ts'
-import { closePeriod, isSummedUp, openPeriod } from './account.ts'
+import {
+  budgetOf,
+  closePeriod,
+  furtherBudget,
+  isSummedUp,
+  legsOf,
+  openPeriod,
+  type Accounts,
+  type Leg,
+} from './account.ts'
 import type { HoldChanges, Note, Snapshot, Writes } from './batch.ts'
 import type { Legs, OpenLeg } from './judge.ts'
-import { budgetOf, furtherBudget, legsOf, type Accounts, type Leg } from './legs.ts'
 import { ageWindow } from './rates.ts'
 import type {
   Account,
@@ -468,5 +477,39 @@ function emptyRollup(span: RollupSpan, startsAt: number, of: RollupOf): Rollup {
     outputTokens: 0,
     reasoningTokens: 0,
     cost: 0n,
+  }
+}
+
+/** Enough for the keys that are busy at the same time. */
+const ACCOUNTS_MAX = 10_000
+
+/**
+ * Accounts and open holds of recent batches on SQLite, which need not be read again: of the serving thread, which decides
+ * with them, and of the database's thread, which writes them. Worthless once anyone else has written, and then dropped as
+ * a whole.
+ */
+export class BatchCache {
+  readonly holds = new Map<HoldId, Hold>()
+  /** As they stand now; a decision changes them in place. */
+  readonly accounts = new Map<string, Account>()
+  /** The node of the last batch, known to be live still. */
+  liveNode: number | undefined
+
+  forget(): void {
+    this.holds.clear()
+    this.accounts.clear()
+    this.liveNode = undefined
+  }
+
+  /** Keeps what a batch read and decided. If that is then not committed, everything must be forgotten. */
+  remember(accounts: readonly Account[], changes: HoldChanges): void {
+    if (this.accounts.size > ACCOUNTS_MAX) this.accounts.clear()
+    for (const account of accounts) this.accounts.set(account.id, account)
+    for (const hold of changes.holdsInserted) this.holds.set(hold.id, hold)
+    for (const { id, heldNanodollars } of changes.holdsChanged) {
+      const hold = this.holds.get(id)
+      if (hold !== undefined) this.holds.set(id, { ...hold, heldNanodollars })
+    }
+    for (const id of changes.holdsDeleted) this.holds.delete(id)
   }
 }

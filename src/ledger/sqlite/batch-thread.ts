@@ -24,8 +24,7 @@ import {
   ROLLUP_KEYS,
   USAGE,
 } from '../rules/rows.ts'
-import { WorkingSet } from '../rules/working-set.ts'
-import { BatchCache } from './batch-cache.ts'
+import { BatchCache, WorkingSet } from '../rules/working-set.ts'
 import {
   ChangeCounter,
   JOURNAL_PREFIX,

@@ -23,9 +23,8 @@ import type { Batch, BatchResult, CheckedAsk, HoldChanges, Item, Snapshot } from
 import { accountsOf, decideIn, knownHoldOf } from '../rules/decide.ts'
 import { isByHand, packRecord, recordOf } from '../rules/replay.ts'
 import { CHARGE, type Account, type Hold } from '../rules/rows.ts'
-import { WorkingSet } from '../rules/working-set.ts'
+import { BatchCache, WorkingSet } from '../rules/working-set.ts'
 import { type BatchRunner, Unavailable } from '../writer/writer.ts'
-import { BatchCache } from './batch-cache.ts'
 import { Journal, type JournalPosition } from '../../store/sqlite/journal.ts'
 
 /** To be loaded by the SQLite thread: `openStore(url, { threadModules: [LEDGER_THREAD_MODULE] })`. */
