@@ -43,8 +43,9 @@ describe('every flow by keyboard alone', () => {
   })
   after(() => web.close())
 
+  /** And has taken the focus: what is pressed before that, a dialog that still opens undoes. */
   const dialogIsOpen = (name: string | RegExp, on = page) =>
-    on.getByRole('dialog', { name }).waitFor()
+    on.getByRole('dialog', { name }).and(on.locator(':focus-within')).waitFor()
   /** And the focus is where somebody can go on from. */
   const dialogIsClosed = async (on = page) => {
     await on.getByRole('dialog').waitFor({ state: 'hidden' })

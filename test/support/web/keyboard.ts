@@ -53,6 +53,8 @@ export function keyboardOf(page: Page): Keyboard {
     },
     select: async (name, option) => {
       await tabTo(name)
+      // What may be chosen is asked of the gateway, and may come later than the field.
+      await page.locator('select:focus option').first().waitFor({ state: 'attached' })
       await page.keyboard.press('Home')
       if (!option.test(await chosen())) await pressTo('ArrowDown', option, chosen)
     },
