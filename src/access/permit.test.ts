@@ -5,8 +5,7 @@ import { SAMPLE_CALLER } from '../../test/samples/caller.ts'
 import type { Catalog, Model } from '../catalog/models.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Call } from '../core/request.ts'
-import type { Caller } from './authenticate.ts'
-import { noModelCallable, permitEndpoint, permitModel } from './permit.ts'
+import { type Caller, noModelCallable, permitEndpoint, permitModel } from './authenticate.ts'
 
 const abilities = {
   tools: true,

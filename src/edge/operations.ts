@@ -12,7 +12,7 @@ import {
   showResponse,
 } from '../exchange/endpoints/stored-responses.ts'
 import { exchange, type Handler, type Parts } from '../exchange/exchange.ts'
-import type { Overload } from '../exchange/overload.ts'
+import type { Overload } from '../exchange/admission.ts'
 import type { RefusalRecord } from '../exchange/refusals.ts'
 import { CODECS } from '../wire/codecs.ts'
 import type { Codec } from '../wire/contract/codec.ts'

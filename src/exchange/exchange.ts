@@ -1,7 +1,6 @@
 // The whole life of one inference request, read from top to bottom: what is asked, may it run, who answers, what did it
 // cost. Returns only after the ledger is settled and the last byte is written.
-import type { Caller } from '../access/authenticate.ts'
-import { permitModel } from '../access/permit.ts'
+import { type Caller, permitModel } from '../access/authenticate.ts'
 import type { Catalog, Model } from '../catalog/models.ts'
 import { withoutRetry } from '../core/errors.ts'
 import type { Routed, Routing } from '../routing/route.ts'
@@ -11,8 +10,13 @@ import { refuseWhileAllOpen, tryRoutes } from './attempt.ts'
 import { Billing } from './billing.ts'
 import { affordable, prepare } from './prepare.ts'
 import { relay } from './relay.ts'
-import { setBalanceHeaders, setHoldHeaders, setSettledHeaders } from './reply.ts'
-import type { Reply, RunningExchanges } from './reply.ts'
+import {
+  setBalanceHeaders,
+  setHoldHeaders,
+  setSettledHeaders,
+  type Reply,
+  type RunningExchanges,
+} from './reply.ts'
 import { readRequest, type InboundRequest, type RequestParts } from './request.ts'
 
 /** What the flow is made of; constructed once, in gateway.ts. */

@@ -1,7 +1,7 @@
 // Who is turned away when more requests come than the ledger lets through.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { Overload, TurnedAway } from './overload.ts'
+import { Overload, TurnedAway } from './admission.ts'
 
 /** A gateway at which 1,000 requests may wait, for a quarter of a second. Its clock is moved by the test. */
 function gateway(context: TestContext) {

@@ -100,14 +100,8 @@ const SECRETS: Secrets = {
   mark: /_(?:live|test)_|tg[ps]_|(?:[spr]k|xai|AIza)[-_0-9A-Za-z]{16}|:\/\/|[Bb]earer\s|BEARER\s/,
   all: [
     ...OWN_SECRETS.all,
-    {
-      pattern: /\b(?:sk|pk|rk|gsk|xai|AIza)[-_0-9A-Za-z]{16,}/g,
-      replacement: '[redacted]',
-    },
-    {
-      pattern: /(:\/\/[^/\s:@]{0,64}:)[^/\s@]+(?=@)/g,
-      replacement: '$1[redacted]',
-    },
+    { pattern: /\b(?:sk|pk|rk|gsk|xai|AIza)[-_0-9A-Za-z]{16,}/g, replacement: '[redacted]' },
+    { pattern: /(:\/\/[^/\s:@]{0,64}:)[^/\s@]+(?=@)/g, replacement: '$1[redacted]' },
     { pattern: /\b(Bearer\s)[^\s"\\]+/gi, replacement: '$1[redacted]' },
   ],
 }

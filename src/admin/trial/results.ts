@@ -1,8 +1,6 @@
 // Calls that people make to try a key or a model, with their outcome and cost; and whether a call would pass now, with
 // every limit that could stop it, decided by the code that decides about real calls, in a dry run.
-import { callerOfKey } from '../../access/authenticate.ts'
-import type { Caller } from '../../access/authenticate.ts'
-import { noModelAllowed } from '../../access/permit.ts'
+import { callerOfKey, type Caller, noModelAllowed } from '../../access/authenticate.ts'
 import { refusalOf } from '../../access/refusal.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
 import type { Endpoint } from '../../core/endpoints.ts'
@@ -23,8 +21,7 @@ import { callableModels, findKey, type Key } from '../../store/keys/keys.ts'
 import { listRefusals } from '../../store/refusals.ts'
 import { CODECS } from '../../wire/codecs.ts'
 import { AdminError, invalidValue } from '../contract/errors.ts'
-import { SCOPES } from '../contract/trial.ts'
-import type { CallResult, Shortage, Verdict } from '../contract/trial.ts'
+import { SCOPES, type CallResult, type Shortage, type Verdict } from '../contract/trial.ts'
 import type { AdminParts } from '../http/request.ts'
 import {
   formatOf,

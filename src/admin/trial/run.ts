@@ -1,7 +1,11 @@
 // A request that a person makes with a key without knowing its secret: through the gateway's own flow, subject to every
 // limit of that key, and spending from it. Its answer goes to no socket.
-import { assertUsable, callerOfKey, withCurrentKey } from '../../access/authenticate.ts'
-import { permitEndpoint } from '../../access/permit.ts'
+import {
+  assertUsable,
+  callerOfKey,
+  withCurrentKey,
+  permitEndpoint,
+} from '../../access/authenticate.ts'
 import type { Endpoint, Format } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'

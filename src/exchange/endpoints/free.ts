@@ -1,6 +1,6 @@
 // Requests that cost nothing: lists, stored responses, token counts. No budget refuses them, the rate limits count
 // them, and the books show the status they ended with. Counting tokens is here; the others have files of their own.
-import { permitModel } from '../../access/permit.ts'
+import { permitModel } from '../../access/authenticate.ts'
 import { refusalOf } from '../../access/refusal.ts'
 import { likelyInput, NO_COST } from '../../catalog/worst-case.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -15,8 +15,7 @@ import { endedWith } from '../billing.ts'
 import type { Handler, Parts } from '../exchange.ts'
 import { countAt, prepare } from '../prepare.ts'
 import { setBalanceHeaders, setDroppedHeader, type Reply } from '../reply.ts'
-import type { InboundRequest } from '../request.ts'
-import { readRequest, type ClientRequest } from '../request.ts'
+import { type InboundRequest, readRequest, type ClientRequest } from '../request.ts'
 
 export type FreeParts = { readonly ledger: Ledger; readonly clock: Clock }
 

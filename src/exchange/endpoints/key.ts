@@ -1,7 +1,6 @@
 // GET /v1/key and /v1/requests/{id}: what a key may know about itself. Needs no permission, and shows nothing of any
 // other key.
-import type { Caller } from '../../access/authenticate.ts'
-import { noEndpointAllowed, noModelCallable } from '../../access/permit.ts'
+import { type Caller, noEndpointAllowed, noModelCallable } from '../../access/authenticate.ts'
 import { refusalOf } from '../../access/refusal.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
 import { GatewayError } from '../../core/errors.ts'

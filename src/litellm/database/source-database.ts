@@ -86,8 +86,7 @@ function whyNot(error: unknown): string {
   return error instanceof DatabaseError ? error.message : (codeOf(error) ?? messageOf(error))
 }
 
-// The tables of LiteLLM's database that are read, and their columns: what must be there, and what newer versions have.
-// Whatever else is there is named, so that nothing is dropped silently.
+// The tables that are read, and their columns. Whatever else is there is named, so that nothing is dropped silently.
 
 type Table = {
   /** Without these it is not LiteLLM's table, or one that is too old. */

@@ -89,8 +89,7 @@ export const SCHEMA: Schema = {
     "CREATE UNIQUE INDEX keys_live_name ON keys (name, coalesce(group_id, '')) WHERE revoked_at IS NULL",
     'CREATE INDEX keys_by_owner_person ON keys (owner_person_id, id) WHERE owner_person_id IS NOT NULL',
     'CREATE INDEX keys_by_group ON keys (group_id, id) WHERE group_id IS NOT NULL',
-    // One for each order of the list, with what a page gives. Not with what a search compares: that may be longer than
-    // PostgreSQL takes into an index.
+    // One for each order of the list. What a search compares may be longer than PostgreSQL takes into an index.
     'CREATE INDEX keys_by_name ON keys (name, id)',
     'CREATE INDEX keys_by_owner ON keys (owner, id)',
     'CREATE INDEX keys_by_last_use ON keys (last_used_at, id)',
@@ -163,7 +162,6 @@ export async function run(
   for (const text of textsFor(kind, statements)) await sql.raw(text).execute(tx)
 }
 
-/** What `run` executes. */
 export function textsFor(kind: DatabaseKind, statements: readonly Statement[]): readonly string[] {
   return statements.flatMap((statement) => {
     if (typeof statement === 'string') return inWordsOf(kind, statement)

@@ -3,10 +3,8 @@
 // walk, so that it misses no text that is measured (`textsOf`).
 import type { Ability } from '../../core/endpoints.ts'
 import { unsupportedParameter } from '../../core/errors.ts'
-import { CONTAINERS_MAX, isGiven, isObject, stringOf } from '../../core/json.ts'
-import type { JsonObject } from '../../core/json.ts'
-import type { InputMeasure } from '../../core/request.ts'
-import { NO_INPUT } from '../../core/request.ts'
+import { CONTAINERS_MAX, isGiven, isObject, type JsonObject, stringOf } from '../../core/json.ts'
+import { type InputMeasure, NO_INPUT } from '../../core/request.ts'
 import { tooComplex } from '../json/body.ts'
 import type { FieldTable, Shape } from './fields.ts'
 
