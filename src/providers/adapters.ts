@@ -1,5 +1,5 @@
-// The kinds of providers. A new kind is one new file, and one entry in this list; one that writes bodies in
-// a format of its own also needs a folder in wire/ and its name in core/endpoints.ts.
+// The kinds of providers. A new kind is one new file, and one entry in this list; one that writes bodies in a format of
+// its own also needs a folder in wire/, an entry in wire/codecs.ts, and its name in core/endpoints.ts.
 import { z } from 'zod'
 import type { PriceList } from '../catalog/price-data.ts'
 import { anthropic } from './anthropic.ts'

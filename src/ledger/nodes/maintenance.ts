@@ -1,6 +1,6 @@
-// A node's background duties: beating, watching the other nodes, charging what dead ones held, ending its own
-// forgotten holds, deleting old usage rows, summing up days, and checking that the open books balance. Each round does what it can; when
-// the database does not answer, the rest is left to the next round.
+// A node's background duties: beating, watching the other nodes, charging what dead ones held, ending its own forgotten
+// holds, deleting old usage rows, summing up days, and checking that the open books balance. Each round does what it can;
+// when the database does not answer, the rest is left to the next round.
 import { messageOf } from '../../core/errors.ts'
 import { firstIdAt } from '../../core/ids.ts'
 import { iso } from '../../core/units.ts'

@@ -7,7 +7,11 @@ import { isEmpty } from '../../core/json.ts'
 import { formatUsd, type Nanodollars } from '../../core/money.ts'
 import { sentence } from '../../core/sentences.ts'
 import { chunk } from '../../core/text.ts'
-import { takeOver, type SpentElsewhere, usageIds } from '../../ledger/nodes/take-over.ts'
+import {
+  recordSpentElsewhere,
+  type SpentElsewhere,
+  usageIds,
+} from '../../ledger/nodes/spent-elsewhere.ts'
 import type { BudgetAmount, LegsChange } from '../../store/accounts/budget-changes.ts'
 import { checkSettings } from '../../store/accounts/settings.ts'
 import { recordChanges, type Change } from '../../store/audit/record.ts'
@@ -105,7 +109,7 @@ class PlanWriter {
       keys.made += written.made
       keys.changed += written.changed
     }
-    const spend = await this.#takeOver(plan)
+    const spend = await this.#recordSpent(plan)
     const gone = new Listed()
     for (const name of await keysUnseenSince(tx, now)) gone.add(name)
     return { keys, groups, people, kept, gone, ...spend }
@@ -225,7 +229,7 @@ class PlanWriter {
   }
 
   /** Last, because every request waits for the frame from here on. */
-  async #takeOver(plan: ImportPlan): Promise<Pick<ImportReport, 'spentNanodollars' | 'apart'>> {
+  async #recordSpent(plan: ImportPlan): Promise<Pick<ImportReport, 'spentNanodollars' | 'apart'>> {
     const { store, tx, now } = this.#with
     const sums = new Map<string | null, Nanodollars>()
     let sum: Nanodollars = 0n
@@ -247,7 +251,7 @@ class PlanWriter {
         sum += spentNanodollars
       }
       if (spent.length === 0) continue
-      const rows = await takeOver(store, tx, { spent, nextId: this.#nextId })
+      const rows = await recordSpentElsewhere(store, tx, { spent, nextId: this.#nextId })
       const marked = [...known.values()].flatMap((row) => {
         const usageId = rows.get(row.subject_id)
         return usageId === undefined ? [] : [{ ...row, usage_id: usageId, seen_at: now }]

@@ -1,6 +1,7 @@
-// The audit record: what people changed, written in the transaction of the change, and what they were refused; and reading
-// it. Append only. Anyone can be refused any number of times, so equal refusals within one minute share a row that counts
-// them, and each caller gets only so many rows a minute: nobody can fill the disk this way.
+// The audit record: what people changed, written in the transaction of the change, and what they were refused; and
+// reading it, each reader only what lies within their groups. Append only. Anyone can be refused any number of times,
+// so equal refusals within one minute share a row that counts them, and each caller gets only so many rows a minute:
+// nobody can fill the disk this way.
 import { hash } from 'node:crypto'
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { firstIdAt, isGroupId, newId } from '../../core/ids.ts'

@@ -1,5 +1,5 @@
-// Did the database fail, or was the request to it wrong? An outage ends by itself and is worth another try; a wrong
-// request would fail again. A restart of the database is felt as a delay, and not as an error.
+// Did the database fail, or was the request to it wrong? An outage (no connection, a full disk, a restart) ends by itself
+// and is worth another try; a wrong request would fail again. A restart of the database is felt as a delay, and not as an error.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import { codeOf } from '../../core/errors.ts'

@@ -1,6 +1,6 @@
-// Takes over what keys had spent at another gateway: one usage row per key, on all its legs, under ids of a node of its
-// own. A part of the transaction that writes the keys, so it moves the balances by the rules of every batch, but writes
-// them itself.
+// What keys had spent at another gateway, when they are imported: one usage row per key, on all its legs, under ids of a
+// node of its own. A part of the transaction that writes the keys, so it moves the balances by the rules of every batch,
+// but writes them itself.
 import { sql, type RawBuilder } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import type { Nanodollars } from '../../core/money.ts'
@@ -31,7 +31,7 @@ import { HOLDS_PER_NODE, joinNodes, leaveNodes } from './membership.ts'
 /** What a key has spent in the period that runs there. */
 export type SpentElsewhere = {
   readonly keyId: string
-  /** The row that an earlier take-over wrote. */
+  /** The row that an earlier import wrote. */
   readonly usageId: HoldId | null
   readonly spentNanodollars: Nanodollars
   /** When that period began. */
@@ -56,7 +56,7 @@ type TakeOver = {
  * a new row takes its place, so that everything counts once. A row of a period that is over here and there stays, and
  * what people have reset or adjusted since stays as they left it. Returns new rows by their keys.
  */
-export async function takeOver(
+export async function recordSpentElsewhere(
   store: Store,
   tx: Tx,
   { spent, nextId }: TakeOver,
