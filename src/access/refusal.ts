@@ -4,7 +4,7 @@ import { GatewayError, type ErrorCode } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { formatUsd } from '../core/money.ts'
 import { iso, usd } from '../core/units.ts'
-import type { Refused, Scope, Shortage, ShortLeg } from '../ledger/ledger.ts'
+import type { Refused, BudgetScope, Shortage, ShortLeg } from '../ledger/ledger.ts'
 
 /** A key, by the name that its owner knows. */
 type Named = { readonly name: string; readonly groupName: string | null }
@@ -84,7 +84,7 @@ function tokensTold(key: Named, shortage: Shortage): number | null {
   return isHidden ? null : shortage.affordableOutputTokens
 }
 
-const EXCEEDED: Readonly<Record<Scope, ErrorCode>> = {
+const EXCEEDED: Readonly<Record<BudgetScope, ErrorCode>> = {
   key: 'key_budget_exceeded',
   group: 'group_budget_exceeded',
   frame: 'frame_budget_exceeded',
@@ -168,7 +168,7 @@ function scopeName(key: Named, { scope }: Shortage): string {
   return scope === 'frame' ? 'the frame above all keys' : accountName(key, scope)
 }
 
-function accountName(key: Named, scope: Scope): string {
+function accountName(key: Named, scope: BudgetScope): string {
   return scope === 'group' ? `the group "${key.groupName}"` : `the key "${key.name}"`
 }
 

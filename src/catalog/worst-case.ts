@@ -87,10 +87,10 @@ function inputTokensAt(target: Target, question: WorstCaseInput): number {
   return Math.min(raised, inputMost(question.input, kind, target))
 }
 
-type Window = Pick<Target, 'context' | 'imageTokens'>
+type ContextWindow = Pick<Target, 'context' | 'imageTokens'>
 
 /** The most tokens a provider can count for what the request contains. */
-export function inputBound(input: InputMeasure, kind: ModelKind, window: Window): number {
+export function inputBound(input: InputMeasure, kind: ModelKind, window: ContextWindow): number {
   const most = inputMost(input, kind, window)
   if (input.unbounded) return most
   const bound =
@@ -105,7 +105,7 @@ export function inputBound(input: InputMeasure, kind: ModelKind, window: Window)
 }
 
 /** An embedding request carries many inputs, and each may fill the window. */
-function inputMost(input: InputMeasure, kind: ModelKind, { context }: Window): number {
+function inputMost(input: InputMeasure, kind: ModelKind, { context }: ContextWindow): number {
   return context * (kind === 'embedding' ? Math.max(1, input.items) : 1)
 }
 
@@ -116,7 +116,7 @@ const RECOUNT_FACTOR = 1.5
 export function recountedBound(
   input: InputMeasure,
   textTokens: number,
-  { kind, window }: { readonly kind: ModelKind; readonly window: Window },
+  { kind, window }: { readonly kind: ModelKind; readonly window: ContextWindow },
 ): number {
   const textBytes = Math.ceil(textTokens * RECOUNT_FACTOR) + (input.opaqueBytes ?? 0)
   return inputBound({ ...input, textBytes, jsonBytes: 0 }, kind, window)

@@ -28,7 +28,7 @@ import type { Store } from '../store/database/store.ts'
 import { secretOf } from '../store/keys/secrets.ts'
 import { lookAtStore, readConfig, readDatabaseConfig, withStoreOrNew } from './command/context.ts'
 import { demand, examples } from './command/options.ts'
-import { anywhere, connectionOf, type Call, type RemoteOptions } from './gateway/connection.ts'
+import { anywhere, connectionOf, type AdminCall, type RemoteOptions } from './gateway/connection.ts'
 import { FailureError, RemoteError, UsageError } from './terminal/failure.ts'
 import { printHint, printJson, printNote, printText } from './terminal/output.ts'
 import { confirm } from './terminal/progress.ts'
@@ -113,7 +113,7 @@ function localTarget(store: Store, { manifest, prefix, signing }: Local): Target
 }
 
 /** A plan is known by its digest there: if anything was changed since, it is refused. */
-function remoteTarget(call: Call, manifest: Manifest): Target {
+function remoteTarget(call: AdminCall, manifest: Manifest): Target {
   let prune = false
   return {
     plan: (isPruning) => {

@@ -120,7 +120,7 @@ export type Refused = { readonly reserved: false } &
   )
 
 /** What a budget bounds: `model` = the cap of a key for one model, `request` = what a single request may cost. */
-export type Scope = 'key' | 'group' | 'frame' | 'model' | 'request'
+export type BudgetScope = 'key' | 'group' | 'frame' | 'model' | 'request'
 
 /** Why an amount does not fit, in the words of docs/errors.md. */
 export type Shortage = ShortLeg & {
@@ -137,7 +137,7 @@ export type Shortage = ShortLeg & {
 }
 
 export type ShortLeg = {
-  readonly scope: Scope
+  readonly scope: BudgetScope
   /** Null for the cost of one request, which has none. */
   readonly period: Period | null
   /** Null = never. */

@@ -125,7 +125,7 @@ function sharesIn(library: Params, name: string): ReadonlyMap<string, number> {
 // The routes of a LiteLLM configuration beside its model list: other names of models, and what takes over when one
 // fails. They may stand in two sections.
 
-const PLACES = ['router_settings', 'litellm_settings']
+const SECTIONS = ['router_settings', 'litellm_settings']
 
 type Sections = ReadonlyMap<string, Setting>
 
@@ -162,8 +162,8 @@ export function readFallbacks(
 ): { readonly own: readonly Fallback[]; readonly general: readonly string[] } {
   const general: string[] = []
   const own: Fallback[] = []
-  for (const place of PLACES) {
-    const members = sections.get(place)?.members
+  for (const section of SECTIONS) {
+    const members = sections.get(section)?.members
     const common = members?.get('default_fallbacks')
     if (common !== undefined) {
       findings.take(common)

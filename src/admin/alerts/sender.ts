@@ -6,7 +6,7 @@ import { isGroupId } from '../../core/ids.ts'
 import { sentence, type Sentence, type SentenceName } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/units.ts'
 import { METADATA_CODE } from '../../providers/upstream/addresses.ts'
-import type { HttpCall, HttpClient } from '../../providers/upstream/http.ts'
+import type { HttpRequest, HttpClient } from '../../providers/upstream/http.ts'
 import type { Alert, BudgetAlert, OutageAlert, RefusedAlert } from '../../store/alerts/alerts.ts'
 import type { Destination } from '../../store/alerts/destinations.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
@@ -91,7 +91,7 @@ async function sendWebhook(
   throw new Error(`answered ${status}`)
 }
 
-async function statusOf(http: HttpClient, request: HttpCall): Promise<number> {
+async function statusOf(http: HttpClient, request: HttpRequest): Promise<number> {
   const { status, body } = await http.send(request, AbortSignal.timeout(TIMEOUTS.totalMs))
   for await (const _ of body) {
     // The body is ignored, but must be read for the connection to be reused.

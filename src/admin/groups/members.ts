@@ -152,10 +152,10 @@ type Move = Leaving & {
 }
 
 /** A group, and who acts in it. */
-type Place = { readonly group: Named; readonly actor: Actor }
+type InGroup = { readonly group: Named; readonly actor: Actor }
 
 /** Into another group, with their keys or without them. */
-export async function moveMember(from: Place, to: Place, move: Move): Promise<void> {
+export async function moveMember(from: InGroup, to: InGroup, move: Move): Promise<void> {
   const { store } = from.actor
   const person = await personFor(store, from.group, move.person)
   const leaver = { person, groupId: from.group.id }

@@ -70,7 +70,7 @@ function parameters({ params, query, idempotent, versioned }: AdminRoute): reado
   ]
 }
 
-function fieldsOf(place: 'path' | 'query', schema: z.ZodType | undefined): readonly Json[] {
+function fieldsOf(location: 'path' | 'query', schema: z.ZodType | undefined): readonly Json[] {
   if (schema === undefined) return []
   const { properties = {}, required = [] } = jsonSchema(schema, 'input') as {
     readonly properties?: Json
@@ -78,8 +78,8 @@ function fieldsOf(place: 'path' | 'query', schema: z.ZodType | undefined): reado
   }
   return Object.entries(properties).map(([name, each]) => ({
     name,
-    in: place,
-    required: place === 'path' || required.includes(name),
+    in: location,
+    required: location === 'path' || required.includes(name),
     schema: each,
   }))
 }

@@ -126,8 +126,8 @@ export const TRIES_MAX = {
 }
 type Kind = keyof typeof TRIES_MAX
 /** Counted per network, whoever tries from there. */
-const PLACE_KINDS = ['address', 'link', 'sign-on'] as const satisfies Kind[]
-type PlaceKind = (typeof PLACE_KINDS)[number]
+const NETWORK_KINDS = ['address', 'link', 'sign-on'] as const satisfies Kind[]
+type NetworkKind = (typeof NETWORK_KINDS)[number]
 
 export type Tried = { readonly kind: Kind; readonly who: string }
 
@@ -141,7 +141,7 @@ export function signInTries(email: string, address: string): readonly Tried[] {
   ]
 }
 
-export function addressTries(kind: PlaceKind, address: string): readonly Tried[] {
+export function addressTries(kind: NetworkKind, address: string): readonly Tried[] {
   return [{ kind, who: networkOf(address) }]
 }
 
@@ -157,7 +157,7 @@ export async function limitTries(store: Store, tries: readonly Tried[]): Promise
         action: 'person.sign_in',
         subject: 'person',
         subjectId: '',
-        subjectName: PLACE_KINDS.some((place) => place === kind) ? null : who,
+        subjectName: NETWORK_KINDS.some((each) => each === kind) ? null : who,
         sentence: sentence('tries_exhausted', { most, minutes: WINDOW_MS / 60_000, kind }),
       })
     }

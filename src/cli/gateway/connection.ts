@@ -30,7 +30,7 @@ export function anywhere(command: Command): Command {
 }
 
 /** Calls a route of the admin API. Throws what the gateway refused, in its words. */
-export type Call = <Name extends RouteName>(
+export type AdminCall = <Name extends RouteName>(
   name: Name,
   sent: Sent<Contract[Name]> & Versioned,
 ) => Promise<AnswerOf<Contract[Name]>>
@@ -41,7 +41,7 @@ type Versioned = { readonly ifMatch?: string }
 export const ANY_VERSION: Versioned = { ifMatch: '*' }
 
 /** Undefined: the gateway of this machine is meant. */
-export function connectionOf(options: RemoteOptions): Call | undefined {
+export function connectionOf(options: RemoteOptions): AdminCall | undefined {
   const { env } = process
   const url = options.url ?? (env['TOLLGATE_URL'] || undefined)
   if (url === undefined) {

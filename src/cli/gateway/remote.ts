@@ -3,7 +3,7 @@ import { systemClock } from '../../core/clock.ts'
 import { KEY_ID_SHAPE } from '../../core/limits.ts'
 import { OUTSIDE_GROUPS } from '../../store/keys/keys.ts'
 import { FailureError } from '../terminal/failure.ts'
-import { ANY_VERSION, type Call } from './connection.ts'
+import { ANY_VERSION, type AdminCall } from './connection.ts'
 import type {
   Gateway,
   KeyListFilter,
@@ -12,7 +12,7 @@ import type {
   ShownKeyWithSecret,
 } from './gateway.ts'
 
-export function remoteGateway(call: Call): Gateway {
+export function remoteGateway(call: AdminCall): Gateway {
   return { now: () => systemClock.now(), ...keysOf(call), ...groupsOf(call) }
 }
 
@@ -21,7 +21,7 @@ type OfGroups =
   | 'readFrame'
   | 'changeFrame'
 
-function keysOf(call: Call): Omit<Gateway, OfGroups | 'now'> {
+function keysOf(call: AdminCall): Omit<Gateway, OfGroups | 'now'> {
   const find = (key: string) =>
     KEY_ID_SHAPE.test(key)
       ? call('readKey', { params: { id: key } })
@@ -43,7 +43,7 @@ function keysOf(call: Call): Omit<Gateway, OfGroups | 'now'> {
   }
 }
 
-function groupsOf(call: Call): Pick<Gateway, OfGroups> {
+function groupsOf(call: AdminCall): Pick<Gateway, OfGroups> {
   const at = (id: string) => ({ params: { id } })
   return {
     listGroups: async () => (await call('listGroups', {})).groups,
@@ -70,7 +70,10 @@ function groupsOf(call: Call): Pick<Gateway, OfGroups> {
 
 const KEYS_AT_ONCE = 200
 
-async function keyListing(call: Call, { group, ...filter }: KeyListFilter): Promise<KeyListing> {
+async function keyListing(
+  call: AdminCall,
+  { group, ...filter }: KeyListFilter,
+): Promise<KeyListing> {
   const isNamed = group !== undefined && group !== OUTSIDE_GROUPS
   const id = isNamed ? (await call('readGroup', { params: { id: group } })).id : group
   const keys: ListedKey[] = []

@@ -14,7 +14,7 @@ import { findKey, keyNames, OUTSIDE_GROUPS } from '../../store/keys/keys.ts'
 import { listRefusals, refusalJson } from '../../store/refusals.ts'
 import { lookAtStore, readDatabaseConfig } from '../command/context.ts'
 import { FailureError } from '../terminal/failure.ts'
-import { connectionOf, type Call, type RemoteOptions } from './connection.ts'
+import { connectionOf, type AdminCall, type RemoteOptions } from './connection.ts'
 import { remoteGateway } from './remote.ts'
 
 export type Reports = {
@@ -94,7 +94,7 @@ const ROWS_AT_ONCE = 200
 /** What the admin API gives as JSON. */
 const REPORT_ROWS_MAX = 10_000
 
-function remoteReports(call: Call): Reports {
+function remoteReports(call: AdminCall): Reports {
   const gateway = remoteGateway(call)
   const queryOf = async ({ key, group, since, until, by, ...same }: UsageAsked) => ({
     ...same,

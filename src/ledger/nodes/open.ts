@@ -95,9 +95,9 @@ async function replayLeftovers(
       remove()
       continue
     }
-    const place = setAside()
-    if (place !== undefined)
-      alarm(`a spooled settlement has no hold in the books: it is set aside in ${place}`)
+    const path = setAside()
+    if (path !== undefined)
+      alarm(`a spooled settlement has no hold in the books: it is set aside in ${path}`)
   }
 }
 

@@ -44,9 +44,9 @@ export const STATEMENTS = {
   // later than all locks.
   lockAccounts: `SELECT locked.*, ${NOW} FROM (
       SELECT ${ACCOUNT.names.map((name) => `accounts.${name}`).join(', ')}, ${VERSION}
-      FROM (SELECT unnest($1::text[]) AS id, ${place('$1')}) AS named
+      FROM (SELECT unnest($1::text[]) AS id, ${position('$1')}) AS named
       JOIN accounts ON accounts.id = named.id
-      ORDER BY named.place FOR NO KEY UPDATE OF accounts
+      ORDER BY named.position FOR NO KEY UPDATE OF accounts
     ) AS locked`,
   // The locking statement's own snapshot is older than its locks: a later statement reads what they protect.
   holds: `SELECT ${HOLD.names.join(', ')} FROM holds WHERE id = ANY ($1)`,
@@ -85,9 +85,9 @@ function guard(at: number): string {
   const [ids, versions, node, from, until] = [0, 1, 2, 3, 4].map((index) => `$${at + index}`)
   return `
     locked AS MATERIALIZED (SELECT ${NOW} FROM (
-      SELECT FROM (SELECT unnest(${ids}::text[]) AS id, unnest(${versions}::xid[]) AS version, ${place(`${ids}`)}) AS known
+      SELECT FROM (SELECT unnest(${ids}::text[]) AS id, unnest(${versions}::xid[]) AS version, ${position(`${ids}`)}) AS known
       JOIN accounts ON accounts.id = known.id AND accounts.xmin = known.version
-      ORDER BY known.place FOR NO KEY UPDATE OF accounts
+      ORDER BY known.position FOR NO KEY UPDATE OF accounts
     ) AS accounts),
     live AS MATERIALIZED (SELECT FROM nodes WHERE id = ${node} AND status = 'live' FOR SHARE),
     guard AS MATERIALIZED (SELECT max(now) AS now,
@@ -95,8 +95,8 @@ function guard(at: number): string {
         AND max(now) BETWEEN ${from} AND ${until} AS holds FROM locked)`
 }
 
-function place(ids: string): string {
-  return `generate_series(1, cardinality(${ids}::text[])) AS place`
+function position(ids: string): string {
+  return `generate_series(1, cardinality(${ids}::text[])) AS position`
 }
 
 /** As one statement: most of a small statement's cost is fixed. */

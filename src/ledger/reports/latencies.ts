@@ -36,14 +36,14 @@ export class LatencyCounts {
   #count(model: string, ms: number, now: number): Count {
     const hour = Math.floor(now / HOUR_MS)
     const bucket = ms <= 1 ? 0 : Math.ceil(Math.log2(ms) * BUCKETS_PER_DOUBLING)
-    const place = hour * BUCKETS_MAX + bucket
+    const slot = hour * BUCKETS_MAX + bucket
     let counts = this.#counts.get(model)
     if (counts === undefined) this.#counts.set(model, (counts = new Map<number, Count>()))
-    let count = counts.get(place)
+    let count = counts.get(slot)
     if (count === undefined) {
       const starts_at = hour * HOUR_MS
       count = { starts_at, model, bucket, latency_count: 0, first_token_count: 0 }
-      counts.set(place, count)
+      counts.set(slot, count)
     }
     return count
   }

@@ -5,7 +5,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { formatUsd } from '../../core/money.ts'
 import { periodAt } from '../../core/periods.ts'
 import { DAY_MS, HOUR_MS } from '../../core/units.ts'
-import { MAIN, PLACES, type FurtherBudget, WINDOW } from '../../store/accounts/budgets.ts'
+import { MAIN, POSITIONS, type FurtherBudget, WINDOW } from '../../store/accounts/budgets.ts'
 import { atOneMoment } from '../../store/backup/transaction.ts'
 import { findDamage } from '../../store/damage.ts'
 import type { Store } from '../../store/database/store.ts'
@@ -79,10 +79,10 @@ function further(store: Store): Sql {
 }
 
 function figure(name: keyof FurtherBudget): Sql {
-  return sql`CAST(further.value ->> ${sql.lit(PLACES[name])} AS BIGINT)`
+  return sql`CAST(further.value ->> ${sql.lit(POSITIONS[name])} AS BIGINT)`
 }
 
-const FURTHER_NAME = sql`further.value ->> ${sql.lit(PLACES.name)}`
+const FURTHER_NAME = sql`further.value ->> ${sql.lit(POSITIONS.name)}`
 
 /** What the running periods of accounts state, as one row for each budget. */
 function running(store: Store, accounts: Sql): Sql {

@@ -22,7 +22,7 @@ import type {
   ModelBalance,
   RateBalance,
   RateBalances,
-  Scope,
+  BudgetScope,
 } from '../ledger.ts'
 import { windowEndsAt } from './rates.ts'
 import type { Account, ClosedPeriod, LegPeriods } from './rows.ts'
@@ -39,7 +39,7 @@ export type Accounts = {
 
 /** A budget of an account, in one of its periods. */
 export type Leg = {
-  readonly scope: Exclude<Scope, 'request'>
+  readonly scope: Exclude<BudgetScope, 'request'>
   readonly accountId: string
   readonly budget: BudgetName
   readonly seq: number

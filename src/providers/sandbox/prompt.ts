@@ -8,7 +8,7 @@ import type {
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
-import { callsIn } from '../../wire/content/tools.ts'
+import { toolCallsIn } from '../../wire/content/tools.ts'
 import { JSON_ONLY } from '../../wire/content/turns.ts'
 import { lastUserText, withoutScript } from './script.ts'
 
@@ -89,7 +89,7 @@ function withoutContext(text: string): string {
 }
 
 function callNames(messages: readonly Message[]): ReadonlyMap<string, string> {
-  return new Map(callsIn(messages).map(({ id, name }) => [id, name]))
+  return new Map(toolCallsIn(messages).map(({ id, name }) => [id, name]))
 }
 
 function resultOf(message: ToolMessage, names: ReadonlyMap<string, string>): ToolResult {

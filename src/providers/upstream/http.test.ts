@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { GatewayError } from '../../core/errors.ts'
-import type { HttpCall } from './http.ts'
+import type { HttpRequest } from './http.ts'
 import { HttpClient, retryAfterOf } from './http.ts'
 
 const TIMEOUTS = { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
@@ -23,7 +23,7 @@ async function calling(context: TestContext, listener: RequestListener) {
     server.close()
   })
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat`)
-  const call: HttpCall = { url, method: 'POST', headers: {}, timeouts: TIMEOUTS }
+  const call: HttpRequest = { url, method: 'POST', headers: {}, timeouts: TIMEOUTS }
   return { http, call }
 }
 

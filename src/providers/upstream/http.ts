@@ -33,7 +33,7 @@ const PLAIN: ReadonlySet<string | undefined> = new Set([undefined, '', 'identity
 /** Binary: the answers of Bedrock's streams. */
 const FRAMES = 'application/vnd.amazon.eventstream'
 
-export type HttpCall = {
+export type HttpRequest = {
   readonly url: URL
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
@@ -62,14 +62,14 @@ export class HttpClient {
   readonly #dispatchers = new Map<string, Map<number, Dispatcher>>()
   // Adapters pass the same URL and headers objects again and again, and both take time to convert.
   readonly #addresses = new WeakMap<URL, Address>()
-  readonly #headers = new WeakMap<HttpCall['headers'], KnownHeaders>()
+  readonly #headers = new WeakMap<HttpRequest['headers'], KnownHeaders>()
 
   constructor(env: Environment) {
     this.#env = env
   }
 
   /** Resolves when the head of the answer arrives, whatever its status. */
-  async send(call: HttpCall, signal: AbortSignal): Promise<UpstreamAnswer> {
+  async send(call: HttpRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     const address = this.#addressOf(call.url)
     const { origin, path } = address
     const { list: headers, secrets } = this.#headersOf(call.headers)
@@ -110,7 +110,7 @@ export class HttpClient {
     return address
   }
 
-  #headersOf(headers: HttpCall['headers']): KnownHeaders {
+  #headersOf(headers: HttpRequest['headers']): KnownHeaders {
     const known = this.#headers.get(headers)
     if (known !== undefined) return known
     const list = ['accept-encoding', 'identity']
@@ -166,7 +166,7 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
 
-  constructor(signal: AbortSignal, call: HttpCall, secrets: Secrets) {
+  constructor(signal: AbortSignal, call: HttpRequest, secrets: Secrets) {
     const { timeouts, hasFrames = false } = call
     this.#signal = signal
     this.#hasFrames = hasFrames

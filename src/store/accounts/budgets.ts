@@ -114,8 +114,8 @@ const BUDGET = layout<FurtherBudget>({
 })
 
 /** Where each figure stands in the list of a budget, for SQL. */
-export const PLACES = Object.fromEntries(
-  BUDGET.columns.map(({ field }, place) => [field, place]),
+export const POSITIONS = Object.fromEntries(
+  BUDGET.columns.map(({ field }, position) => [field, position]),
 ) as Readonly<Record<keyof FurtherBudget, number>>
 
 /** Most accounts have none, so that must cost next to nothing. */

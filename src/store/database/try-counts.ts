@@ -5,12 +5,12 @@ import { HOUR_MS } from '../../core/units.ts'
 import type { Queries } from './tables.ts'
 
 /** At most an hour long. */
-type Window = { readonly windowMs: number; readonly now: number }
+type Counted = { readonly windowMs: number; readonly now: number }
 
 const KEPT_MS = 2 * HOUR_MS
 
 /** Counts one try and returns the number in this window, this one included. Only a hash of the subject is stored. */
-export async function countTry(db: Queries, subject: string, window: Window): Promise<number> {
+export async function countTry(db: Queries, subject: string, window: Counted): Promise<number> {
   await db
     .deleteFrom('try_counts')
     .where('starts_at', '<', window.now - KEPT_MS)
@@ -29,7 +29,7 @@ export async function countTry(db: Queries, subject: string, window: Window): Pr
 }
 
 /** Counts a try of what may be done once; false for all but the first, for at least one whole window. */
-export async function isFirstTry(db: Queries, subject: string, window: Window): Promise<boolean> {
+export async function isFirstTry(db: Queries, subject: string, window: Counted): Promise<boolean> {
   const count = await countTry(db, subject, window)
   const earlier = await db
     .selectFrom('try_counts')
@@ -41,7 +41,7 @@ export async function isFirstTry(db: Queries, subject: string, window: Window): 
 }
 
 /** A try that succeeded does not count. */
-export async function takeTryBack(db: Queries, subject: string, window: Window): Promise<void> {
+export async function takeTryBack(db: Queries, subject: string, window: Counted): Promise<void> {
   await db
     .updateTable('try_counts')
     .set((eb) => ({ count: eb('count', '-', 1) }))
@@ -50,7 +50,7 @@ export async function takeTryBack(db: Queries, subject: string, window: Window):
     .execute()
 }
 
-function startOf({ windowMs, now }: Window): number {
+function startOf({ windowMs, now }: Counted): number {
   return now - (now % windowMs)
 }
 

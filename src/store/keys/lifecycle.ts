@@ -381,10 +381,17 @@ function checkCaps({ modelBudgets = [] }: LegsChange, models: readonly string[])
   )
 }
 
-type Place = { readonly name: string; readonly groupId: string | null; readonly keyId?: string }
+type NameInGroup = {
+  readonly name: string
+  readonly groupId: string | null
+  readonly keyId?: string
+}
 
 /** For a refusal that says all that is wrong; two callers at the same moment are told apart by the index. */
-async function checkNameFree({ db, scope }: Store, { name, groupId, keyId }: Place): Promise<void> {
+async function checkNameFree(
+  { db, scope }: Store,
+  { name, groupId, keyId }: NameInGroup,
+): Promise<void> {
   // Of another group nobody learns which names are taken.
   if (!isGroupWithin(scope, groupId)) return
   const another = await db

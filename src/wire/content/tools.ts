@@ -210,13 +210,13 @@ export function ownCallId(given: string, taken: Set<string>, newId: () => string
  * servers reuse the same ids in every answer, and other providers refuse two calls with one id, or mix up their results.
  */
 export function withUniqueCallIds(messages: readonly Message[]): readonly Message[] {
-  const ids = callsIn(messages).map(({ id }) => id)
+  const ids = toolCallsIn(messages).map(({ id }) => id)
   const taken = new Set(ids)
   return taken.size === ids.length ? messages : renamed(messages, taken)
 }
 
 /** The calls of a conversation, in their order. */
-export function callsIn(messages: readonly Message[]): readonly ToolCallPart[] {
+export function toolCallsIn(messages: readonly Message[]): readonly ToolCallPart[] {
   return messages.flatMap((message) =>
     message.role === 'assistant' ? message.parts.filter((part) => part.type === 'tool-call') : [],
   )
@@ -274,7 +274,7 @@ export function fieldsToParse(text: string): number {
 /** Refuses calls whose inputs no model has written. */
 export function refuseLongInputs(request: CanonicalRequest): void {
   if (request.kind !== 'chat') return
-  const calls = callsIn(request.messages)
+  const calls = toolCallsIn(request.messages)
   let characters = 0
   for (const { input } of calls) characters += input.length
   if (characters > INPUTS_CHARACTERS_MAX) {
@@ -293,7 +293,7 @@ function tooLong(count: number, what: string, most: number): GatewayError {
 }
 
 /** A call's input as an object, as some formats carry it; in the canonical form it is the model's own text. */
-export function callInput({ input, custom }: ToolCallPart): JsonObject {
+export function toolInput({ input, custom }: ToolCallPart): JsonObject {
   return custom ? wrapCustomInput(input) : toolInputObject(input)
 }
 

@@ -18,8 +18,8 @@ import { endingOf } from '../content/media.ts'
 import { adaptSchema, unenforcedInAnswer } from '../content/schemas.ts'
 import {
   allowedFunctions,
-  callInput,
-  callsIn,
+  toolInput,
+  toolCallsIn,
   fitIdentifier,
   fitToolName,
   withUniqueCallIds,
@@ -129,7 +129,7 @@ function encodePart(part: Part, index: number): JsonObject[] {
     case 'reasoning':
       return encodeReasoningPart(part)
     case 'tool-call':
-      return [{ toolUse: { toolUseId: callId(part.id), name: part.name, input: callInput(part) } }]
+      return [{ toolUse: { toolUseId: callId(part.id), name: part.name, input: toolInput(part) } }]
     case 'audio':
       return []
   }
@@ -208,7 +208,7 @@ function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefine
 }
 
 function calledTools({ messages }: Conversation): readonly FunctionTool[] {
-  const names = new Set(callsIn(messages).map(({ name }) => name))
+  const names = new Set(toolCallsIn(messages).map(({ name }) => name))
   return [...names].map((name) => ({ type: 'function', name, schema: {} }))
 }
 

@@ -18,8 +18,8 @@ import { typeOfUrl } from '../content/media.ts'
 import { describedSchema, unenforcedInAnswer } from '../content/schemas.ts'
 import {
   allowedFunctions,
-  callInput,
-  callsIn,
+  toolInput,
+  toolCallsIn,
   fieldsToParse,
   fitToolName,
   withUniqueCallIds,
@@ -127,7 +127,7 @@ type Result = { readonly number: number; readonly part: JsonObject }
 
 function encodeTurns({ model, messages: given }: Conversation) {
   const messages = withUniqueCallIds(given)
-  const calls = new Map(callsIn(messages).map(({ id, name }, number) => [id, { number, name }]))
+  const calls = new Map(toolCallsIn(messages).map(({ id, name }, number) => [id, { number, name }]))
   const parsing = { ...PARSED_MAX }
   const { system, turns } = takeTurns<Result>(messages, {
     blocks: (message) =>
@@ -219,7 +219,7 @@ function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObjec
         if (given !== undefined) used += 1
         const thoughtSignature = given ?? (isSigned ? undefined : UNSIGNED)
         encoded.push({
-          functionCall: { name: part.name, args: callInput(part) },
+          functionCall: { name: part.name, args: toolInput(part) },
           ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
         })
         isSigned = true

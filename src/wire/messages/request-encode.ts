@@ -24,7 +24,7 @@ import {
   unenforcedIn,
   unenforcedInAnswer,
 } from '../content/schemas.ts'
-import { allowedFunctions, callInput, forcesTool, withUniqueCallIds } from '../content/tools.ts'
+import { allowedFunctions, toolInput, forcesTool, withUniqueCallIds } from '../content/tools.ts'
 import { JSON_ONLY, NO_CONTENT, takeTurns } from '../content/turns.ts'
 import type { Turn } from '../content/turns.ts'
 import type { Losses } from '../contract/losses.ts'
@@ -275,7 +275,7 @@ function encodeToolCall(call: ToolCallPart): JsonObject {
     type: 'tool_use',
     id: plainCallId(call.id),
     name: call.name,
-    input: callInput(call),
+    input: toolInput(call),
     cache_control: encodeCacheMark(call.cache),
   })
 }
