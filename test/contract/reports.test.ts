@@ -114,6 +114,25 @@ function reportsContract(fresh: FreshDatabase, midst: Midst): void {
     assert.deepEqual(await costs('group', { group: search }), [[search, 10n]])
   })
 
+  test('groups, and what was used outside them, are told apart beside anything else', async () => {
+    const { search, shop } = made
+    const lines = async (by: readonly Dimension[], filter: UsageFilter = {}) => {
+      const { rows } = await reportUsage(store, { ...time, by, ...filter })
+      return rows.map((row) => [row.group, row.model, row.costNanodollars, row.requests])
+    }
+    assert.deepEqual(await lines(['group', 'model']), [
+      [shop, 'm', 107n, 3],
+      [search, 'm', 10n, 1],
+      ['', 'm', 5n, 1],
+    ])
+    assert.deepEqual(await lines(['group', 'model'], { group: '' }), [['', 'm', 5n, 1]])
+    assert.deepEqual(await lines(['group', 'group'], { group: shop }), [[shop, null, 107n, 3]])
+    for (const each of ['day', 'hour'] as const) {
+      const groups = (await lines([each, 'group'])).map(([group]) => group)
+      assert.deepEqual(new Set(groups), new Set(['', search, shop]))
+    }
+  })
+
   test('a key with two tags counts in both, and once in the total', async () => {
     assert.deepEqual(await costs('tag'), [
       ['web', 117n],

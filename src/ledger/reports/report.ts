@@ -79,7 +79,9 @@ const ROWS_MAX = 200_000
 export async function reportUsage(store: Store, question: UsageQuestion): Promise<UsageReport> {
   const asked = await askedOf(store, question)
   if (asked === undefined) return NOTHING_REPORTED
-  const { by, limit = ROWS_MAX } = question
+  const { limit = ROWS_MAX } = question
+  // Named twice, a column would be ambiguous.
+  const by = [...new Set(question.by)]
   const found = await readDearest(store, asked, { by, limit })
   if (question.limit === undefined && found.leftOut > 0) throw tooMany()
   const [total = NOTHING_USED] = (await readRows<UsageLine>(store, asked, { by: [], limit: 1 }))
@@ -214,14 +216,27 @@ function cut({ rows, leftOut }: Found<UsageLine>, limit: number): Found<UsageLin
   return { rows: rows.slice(0, limit), leftOut: leftOut + Math.max(0, rows.length - limit), rest }
 }
 
-/** A refused request counts as a request; it has no usage row. */
-const SUMS = sql`
-  sum(requests + refused) AS requests, sum(failed) AS failed, sum(refused) AS refused,
-  sum(estimated) AS estimated, sum(input_tokens) AS "inputTokens",
-  sum(cached_tokens) AS "cachedTokens", sum(cache_write_tokens) AS "cacheWriteTokens",
-  sum(output_tokens) AS "outputTokens", sum(reasoning_tokens) AS "reasoningTokens",
-  sum(cost_nanodollars) AS "costNanodollars"`
-const COST = sql`sum(cost_nanodollars) AS "costNanodollars"`
+/** The columns of the rollups that each count is the sum of. A refused request counts as a request; it has no usage row. */
+const COUNTED: Readonly<Record<(typeof COUNTS)[number], Sql>> = {
+  requests: sql`requests + refused`,
+  failed: sql`failed`,
+  refused: sql`refused`,
+  inputTokens: sql`input_tokens`,
+  cachedTokens: sql`cached_tokens`,
+  cacheWriteTokens: sql`cache_write_tokens`,
+  outputTokens: sql`output_tokens`,
+  reasoningTokens: sql`reasoning_tokens`,
+  estimated: sql`estimated`,
+}
+
+/**
+ * PostgreSQL keeps the sum of whole numbers in memory of its own and answers with a numeric, which takes most of the time
+ * of a report with many rows. Counts end as numbers of JavaScript, so they may as well be added up as such: exact up to
+ * 2^53, as they are there. Money may be more.
+ */
+function countOf({ kind }: Store, column: Sql): Sql {
+  return kind === 'sqlite' ? sql`sum(${column})` : sql`sum(CAST(${column} AS DOUBLE PRECISION))`
+}
 
 const SUMMED = [
   ...['requests', 'failed', 'refused', 'estimated', 'input_tokens', 'cached_tokens'],
@@ -274,24 +289,42 @@ async function readRows<Row extends Place & Cost>(
 ): Promise<Found<Row>> {
   const { by, limit, isRanking = false } = reading
   const columns = DIMENSIONS.map((each) => {
-    const other = each === 'group' && saysGroup(reading) ? ONE_GROUP : sql`NULL`
-    return sql`${by.includes(each) ? COLUMNS[each] : other} AS ${sql.ref(each)}`
+    const isSaid = by.includes(each) || (each === 'group' && saysGroup(reading))
+    return sql`${isSaid ? sql.ref(each) : sql`NULL`} AS ${sql.ref(each)}`
   })
-  const grouped =
-    by.length === 0 ? sql`` : sql`GROUP BY ${sql.join(by.map((each) => COLUMNS[each]))}`
-  const having = isRanking ? sql`` : sql`HAVING sum(requests + refused) <> 0`
+  const sums = namesOf(reading).map((name) => sql.ref(name))
+  const used = isRanking ? sql`` : sql`WHERE requests <> 0`
   // `found` is the number of all rows, including those left out.
   const query = sql<Row & { found?: number }>`
-    SELECT ${sql.join(columns)}, count(*) OVER () AS found, ${isRanking ? COST : SUMS}
-    FROM (${rollupsOf(store, asked, reading)}) AS used
-    ${store.kind === 'sqlite' ? keysBeside(store, by) : sql``} ${tagsApart(store, by)}
-    ${grouped} ${having}
-    ORDER BY sum(cost_nanodollars) DESC
-    LIMIT ${limit}`
+    SELECT ${sql.join([...columns, ...sums])}, count(*) OVER () AS found
+    FROM (${linesOf(store, asked, reading)}) AS lines ${used}
+    ORDER BY "costNanodollars" DESC LIMIT ${limit}`
   const { rows } = await withWorkMemory(store, query, { without: tooSlow(by) })
   const found = rows[0]?.found ?? 0
   for (const row of rows) delete row.found
   return { rows, leftOut: Math.max(0, found - limit) }
+}
+
+/** Adds up rollups, or parts of them: what they are grouped by, and their sums. */
+function addedUp(store: Store, reading: Reading, from: Sql): Sql {
+  const { by } = reading
+  const columns = by.map((each) => sql`${COLUMNS[each]} AS ${sql.ref(each)}`)
+  if (saysGroup(reading) && !by.includes('group')) columns.push(sql`${ONE_GROUP} AS "group"`)
+  const sums = namesOf(reading).map((name) => {
+    const sum =
+      name === 'costNanodollars' ? sql`sum(cost_nanodollars)` : countOf(store, COUNTED[name])
+    return sql`${sum} AS ${sql.ref(name)}`
+  })
+  const grouped =
+    by.length === 0 ? sql`` : sql`GROUP BY ${sql.join(by.map((each) => COLUMNS[each]))}`
+  return sql`
+    SELECT ${sql.join([...columns, ...sums])} FROM (${from}) AS used
+    ${store.kind === 'sqlite' ? keysBeside(store, by) : sql``} ${tagsApart(store, by)}
+    ${grouped}`
+}
+
+function namesOf({ isRanking = false }: Reading): readonly (keyof UsageSums)[] {
+  return isRanking ? ['costNanodollars'] : [...COUNTS, 'costNanodollars']
 }
 
 function saysGroup({ by, isRanking = false }: Reading): boolean {
@@ -324,10 +357,10 @@ function tagsApart({ kind }: Store, by: readonly Dimension[]): Sql {
 
 const OF_GROUPS = sql`key_id > ${FRAME_ID} AND key_id < ${KEYS_AFTER}`
 
-/** The fewest that answer the question: of the frame, of groups, of some keys, of all keys. */
-function rollupsOf(store: Store, asked: Asked, reading: Reading): Sql {
+/** From the fewest rollups that answer the question: of the frame, of groups, of some keys, of all keys. */
+function linesOf(store: Store, asked: Asked, reading: Reading): Sql {
   const { scope } = store
-  const { filter, keys } = asked
+  const { filter, keys, stretches } = asked
   const { by } = reading
   const { group } = filter
   if (keys !== undefined || by.includes('key') || isOfKeys(by) || isConfined(scope)) {
@@ -336,22 +369,44 @@ function rollupsOf(store: Store, asked: Asked, reading: Reading): Sql {
       const which = sql`${ofKeys(source, stretch, keys)} ${inGroup} ${andReached(scope)}`
       return partOf(store, reading, { source, which, filter })
     })
-    return sql.join(parts, sql` UNION ALL `)
+    return addedUp(store, reading, together(parts))
   }
-  const parts = asked.stretches.flatMap((stretch): readonly Sql[] => {
-    const at = sql`span = ${stretch.span} AND starts_at IN (${sql.join(momentsOf(stretch))})`
-    const select = (which: Sql, more?: Partial<Part>) =>
-      partOf(store, reading, { source: 'rollups', which, filter, ...more })
-    if (group !== undefined && group !== '') {
-      return [select(sql`${at} AND key_id = ${group}`, { groups: 'each' })]
-    }
-    const ofFrame = select(sql`${at} AND key_id = ${FRAME_ID}`, { groups: 'none' })
-    if (group === undefined && !by.includes('group')) return [ofFrame]
-    // What was used outside groups is what the groups leave of the frame.
-    const inGroups = sql`${at} AND ${OF_GROUPS}`
-    const outside = [ofFrame, select(inGroups, { groups: 'none', sign: sql`-` })]
-    return group === '' ? outside : [...outside, select(inGroups, { groups: 'each' })]
-  })
+  const summed = (groupedBy: readonly Dimension[], which: Sql, isOfGroups: boolean): Sql => {
+    const of = { ...reading, by: groupedBy }
+    const parts = stretches.map((stretch) => {
+      const at = sql`span = ${stretch.span} AND starts_at IN (${sql.join(momentsOf(stretch))})`
+      const whose = { which: sql`${at} AND ${which}`, isOfGroups }
+      return partOf(store, of, { source: 'rollups', filter, ...whose })
+    })
+    return addedUp(store, of, together(parts))
+  }
+  if (group !== undefined && group !== '') return summed(by, sql`key_id = ${group}`, true)
+  const ofFrame = sql`key_id = ${FRAME_ID}`
+  if (group === undefined && !by.includes('group')) return summed(by, ofFrame, false)
+  const others = { ...reading, by: by.filter((each) => each !== 'group') }
+  const columns = by.map((each) => (each === 'group' ? sql`'' AS "group"` : sql.ref(each)))
+  const sums = namesOf(reading).map((name) => sql.ref(name))
+  // Groups are read once, for their own lines and for what they leave of the frame.
+  return sql`
+    WITH in_groups AS MATERIALIZED (${summed(group === '' ? others.by : by, OF_GROUPS, true)})
+    ${group === '' ? sql`` : sql`SELECT * FROM in_groups UNION ALL`}
+    SELECT ${sql.join([...columns, ...sums])}
+    FROM (${leftOver(others, summed(others.by, ofFrame, false))}) AS outside`
+}
+
+/** What was used outside groups: what `in_groups` leaves of the frame. */
+function leftOver(reading: Reading, ofFrame: Sql): Sql {
+  const columns = reading.by.map((each) => sql.ref(each))
+  const sums = namesOf(reading).map((name) => sql.ref(name))
+  const less = sums.map((sum) => sql`-${sum} AS ${sum}`)
+  const grouped = columns.length === 0 ? sql`` : sql`GROUP BY ${sql.join(columns)}`
+  return sql`
+    SELECT ${sql.join([...columns, ...sums.map((sum) => sql`sum(${sum}) AS ${sum}`)])}
+    FROM (${ofFrame} UNION ALL SELECT ${sql.join([...columns, ...less])} FROM in_groups) AS parts
+    ${grouped}`
+}
+
+function together(parts: readonly Sql[]): Sql {
   return sql.join(parts, sql` UNION ALL `)
 }
 
@@ -391,9 +446,8 @@ type Part = {
   readonly source: Source
   readonly which: Sql
   readonly filter: UsageFilter
-  /** Whether the rollups are those of groups, or count as outside; undefined = they are of keys, and say it. */
-  readonly groups?: 'each' | 'none'
-  readonly sign?: Sql
+  /** Whether the rollups are those of groups; others say the group themselves. */
+  readonly isOfGroups?: boolean
 }
 
 /**
@@ -402,28 +456,30 @@ type Part = {
  * other, so it adds up the days of each first.
  */
 function partOf(store: Store, reading: Reading, part: Part): Sql {
-  const { source, which, filter, groups, sign = sql`` } = part
+  const { source, which, filter, isOfGroups = false } = part
   const { by } = reading
   const isLookedUp = store.kind === 'postgres'
-  const isAddedUp = !isLookedUp || !isByTime(by) || isOfKeys(by) || groups === 'none'
+  const isAddedUp = !isLookedUp || !isByTime(by) || isOfKeys(by)
   const names = new Set<string>(
     by.map((each) => (OF_KEY.includes(each) && !isLookedUp ? 'key_id' : SOURCES[each])),
   )
   if (saysGroup(reading)) names.add('group_id')
   const valueOf = (name: string): Sql => {
     if (name !== 'group_id') return sql.ref(name)
-    if (groups === undefined) return sql.ref('used.group_id')
-    return groups === 'each' ? sql`key_id` : sql`''`
+    return isOfGroups ? sql`key_id` : sql.ref('used.group_id')
   }
   const columns = [...names].map((name) => sql`${valueOf(name)} AS ${sql.ref(name)}`)
   const summed = reading.isRanking ? (['cost_nanodollars'] as const) : SUMMED
   const sums = summed.map((name) => {
-    const sum = isAddedUp ? sql`CAST(sum(${sql.ref(name)}) AS BIGINT)` : sql.ref(name)
-    return sql`${sign}${sum} AS ${sql.ref(name)}`
+    const column = sql.ref(name)
+    if (!isAddedUp) return column
+    // A sum of money is numeric, which is slow to add up again.
+    const isMoney = name === 'cost_nanodollars'
+    const sum = isMoney ? sql`CAST(sum(${column}) AS BIGINT)` : countOf(store, column)
+    return sql`${sum} AS ${column}`
   })
-  const groupedBy = [...names].filter((name) => name !== 'group_id' || groups !== 'none')
   const grouped =
-    isAddedUp && groupedBy.length > 0 ? sql`GROUP BY ${sql.join(groupedBy.map(valueOf))}` : sql``
+    isAddedUp && names.size > 0 ? sql`GROUP BY ${sql.join([...names].map(valueOf))}` : sql``
   const tests = FINER.flatMap((name) =>
     filter[name] === undefined ? [] : [sql` AND ${sql.ref(name)} = ${filter[name]}`],
   )
