@@ -181,6 +181,17 @@ describe('the writer', () => {
       assert.ok(timesFreed > 0)
     })
 
+  test('an ask that the database refuses after a lost commit leaves no hold', async () => {
+    const { books, writer, reserve } = await setUp('lost after', 'refused')
+    await assert.rejects(reserve(), RangeError)
+    await writer.close()
+    assert.deepEqual(
+      [...books.usage.values()].map(({ state }) => state),
+      ['voided'],
+    )
+    assert.equal(books.holds.size, 0)
+  })
+
   test('a full queue takes no asks, but takes items that must reach the books', async () => {
     const { books, reserve, letGo, writer } = await setUp('hangs')
     const first = reserve()

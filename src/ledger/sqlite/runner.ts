@@ -6,6 +6,7 @@
 // last knew everything. Another node commits that it joins before it decides anything, and what it decides first ends
 // this journal after bringing it in: so it has seen every batch that counts, and no later one ever will.
 import type { WorstCase } from '../../catalog/worst-case.ts'
+import { messageOf } from '../../core/errors.ts'
 import { moduleBeside } from '../../core/runtime.ts'
 import {
   flag,
@@ -182,10 +183,22 @@ export class SqliteRunner implements BatchRunner {
     if (written !== 'full' && written !== 'failed' && (await this.#isStillCurrent())) return result
     this.#cache.forget()
     if (written !== 'durable' && written !== 'failed') return this.#runInDatabase(batch)
-    const again = await this.#runInDatabase({ ...batch, isRetry: true }, result)
+    const again = await this.#runAgain({ ...batch, isRetry: true }, result)
     // Whoever took this node for dead may have brought the record in first: its holds must be voided under the new number.
     if (!again.live) throw new Unavailable('this node was taken for dead meanwhile')
     return again
+  }
+
+  /** What fails here may be in the books all the same: others bring in its record, which only a next batch rules out. */
+  async #runAgain(batch: Batch, decided: BatchResult): Promise<BatchResult> {
+    try {
+      return await this.#runInDatabase(batch, decided)
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      throw new Unavailable(`SQLite did not take what is in the journal: ${messageOf(error)}`, {
+        cause: error,
+      })
+    }
   }
 
   async close(): Promise<void> {

@@ -213,6 +213,8 @@ export class Writer {
     if (only !== undefined && others.length === 0) {
       only.isAnswered = true
       only.reject(error)
+      // An earlier try may have committed its hold, and nobody else would ever end it.
+      if (only.isRetry && only.item.kind === 'reserve') this.#voidLater(only.item)
       return true
     }
     for (const [index, entry] of entries.entries()) {
