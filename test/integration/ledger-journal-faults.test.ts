@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -25,6 +26,7 @@ import type { Store } from '../../src/store/database/store.ts'
 import { lockAccount } from '../../src/store/accounts/accounts.ts'
 import { legColumns } from '../../src/store/accounts/budget-changes.ts'
 import { packBudgets, unpackBudgets } from '../../src/store/accounts/budgets.ts'
+import { atOneMoment } from '../../src/store/backup/transaction.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, granted, LedgerFixture, settlement, spend } from '../contract/ledger-fixture.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
@@ -229,6 +231,59 @@ test('fenced while a record is written: no orphan of what was never answered', a
     .where('state', '=', 'orphaned')
     .execute()
   assert.equal(orphaned.length + holds.length, 0)
+})
+
+test('whoever only looks is told when the database does not take the journal', async (context) => {
+  const { folder, fixture } = await open(context)
+  const file = join(folder, 'test.db')
+  const look = () => openStore(`sqlite:${file}`, { ...options, purpose: 'look' })
+  const looking = await look()
+  const bare = new DatabaseSync(file, { timeout: 5000 })
+  const inDatabase = () => bare.prepare('SELECT count(*) AS count FROM usage').get()?.['count']
+  const key = await fixture.key(null)
+  let spent = 0
+  do {
+    bare.exec('DROP TRIGGER IF EXISTS refusing')
+    await spend(fixture.ledger, ask(key, 10))
+    bare.exec(`CREATE TRIGGER refusing BEFORE INSERT ON usage
+      BEGIN SELECT RAISE(ABORT, 'will not have it'); END`)
+    spent += 1
+    // Until the last one is in the journal alone.
+  } while (inDatabase() === spent)
+  const why = /test\.db-node-\d+ has decisions that the database does not take \(will not have it\)/
+  await assert.rejects(verifyLedger(looking), why)
+  await assert.rejects(
+    atOneMoment(looking, (tx) => tx.selectFrom('usage').selectAll().execute()),
+    why,
+  )
+  await assert.rejects(look(), why)
+  bare.exec('DROP TRIGGER refusing')
+  bare.close()
+  assert.equal(await count(looking, 'usage'), spent)
+  assert.deepEqual(await verifyLedger(looking, { quiescent: true }), [])
+  await looking.close()
+})
+
+test('an ask that the database refuses after its record was written leaves no hold', async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const [key, sound] = [await fixture.key(null), await fixture.key(null)]
+  const bare = new DatabaseSync(join(folder, 'test.db'), { timeout: 5000 })
+  // Until both are decided in memory: only then their record is on its way when `reserve` returns.
+  await spend(fixture.ledger, ask(key, 10))
+  await spend(fixture.ledger, ask(key, 10))
+  const asked = ask(key, 20)
+  const answer = fixture.ledger.reserve(asked)
+  // Somebody commits before the record is durable, and from then on the database takes no such hold.
+  bare.exec(`CREATE TRIGGER refusing BEFORE INSERT ON holds WHEN NEW.request_id = '${asked.requestId}'
+    BEGIN SELECT RAISE(ABORT, 'will not have it'); END`)
+  await assert.rejects(answer, /will not have it/)
+  bare.exec('DROP TRIGGER refusing')
+  bare.close()
+  // Others bring the journal in.
+  assert.equal(await count(other, 'usage'), 2)
+  await spend(fixture.ledger, ask(sound, 10))
+  assert.equal(await count(other, 'holds'), 0)
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
 })
 
 test('window removed while its next period begins in memory', async (context) => {

@@ -76,7 +76,7 @@ const STATEMENTS_MAX = 500
 /** Whether it returns rows is asked once: the answer describes every column. */
 type Prepared = { readonly statement: StatementSync; readonly returnsRows: boolean }
 
-let beginning = 'BEGIN IMMEDIATE'
+let isReader = false
 const statements = new Map<string, Prepared>()
 const workerModules: WorkerModule[] = []
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
@@ -141,7 +141,7 @@ async function open(options: ThreadOptions): Promise<{
     workerModules.push(module)
     for (const [name, handler] of Object.entries(module.handlers)) handlers.set(name, handler)
   }
-  if (options.isReader) beginning = 'BEGIN'
+  isReader = options.isReader
   const db = new DatabaseSync(options.path, { readBigInts: true })
   for (const setting of SETTINGS) whenFree(() => db.exec(setting))
   return { db, handlers }
@@ -175,15 +175,28 @@ function reply(
   }
 }
 
-/** What is read then may be a moment old where this fails, as on a full disk; those whom it concerns find out by themselves. */
+/**
+ * Where this fails, as on a full disk, a node goes on with what may be a moment old, and finds out with its next batch.
+ * Whoever only looks would never find out, and would report, check or back up books that lack what is in the journal.
+ */
 function catchUp(db: DatabaseSync, handlers: Map<string, ThreadHandler>): void {
-  for (const { isBehind } of workerModules) {
+  for (const module of workerModules) {
+    const name = behind(module, db)
+    if (name === undefined) continue
     try {
-      const name = isBehind?.(db)
-      if (name !== undefined) call(db, handlers.get(name), { name, argument: null })
-    } catch {
-      // A database without tables is not behind either.
+      call(db, handlers.get(name), { name, argument: null })
+    } catch (error) {
+      if (isReader) throw error
     }
+  }
+}
+
+function behind({ isBehind }: WorkerModule, db: DatabaseSync): string | undefined {
+  try {
+    return isBehind?.(db)
+  } catch {
+    // A database without tables is not behind either.
+    return undefined
   }
 }
 
@@ -233,7 +246,7 @@ function announceForeignWrite(): void {
 }
 
 /** IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later. */
-function begin(db: DatabaseSync, how = beginning): void {
+function begin(db: DatabaseSync, how = isReader ? 'BEGIN' : 'BEGIN IMMEDIATE'): void {
   whenFree(() => prepare(db, how).statement.get())
 }
 
