@@ -18,12 +18,14 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
+import { DAY_MS } from '../../src/core/units.ts'
+import type { Ask } from '../../src/ledger/ledger.ts'
 import { fence } from '../../src/ledger/nodes/membership.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import type { Store } from '../../src/store/database/store.ts'
-import { lockAccount } from '../../src/store/accounts/accounts.ts'
+import { lockAccount, movedPeriodEnd } from '../../src/store/accounts/accounts.ts'
 import { legColumns } from '../../src/store/accounts/budget-changes.ts'
 import { packBudgets, unpackBudgets } from '../../src/store/accounts/budgets.ts'
 import { atOneMoment } from '../../src/store/backup/transaction.ts'
@@ -36,7 +38,8 @@ const options = { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] }
 async function open(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-journal-'))
   const url = `sqlite:${join(folder, 'test.db')}`
-  const fixture = new LedgerFixture(await openStore(url, options), { nodes: 1 })
+  const clock = { ...systemClock, aheadMs: 0, now: () => systemClock.now() + clock.aheadMs }
+  const fixture = new LedgerFixture(await openStore(url, { ...options, clock }), { nodes: 1 })
   await fixture.ready
   const other = await openStore(url, options)
   context.after(async () => {
@@ -44,7 +47,7 @@ async function open(context: TestContext) {
     await fixture.close()
     rmSync(folder, { recursive: true })
   })
-  return { folder, fixture, other }
+  return { folder, fixture, other, clock }
 }
 
 async function count(store: Store, table: string): Promise<number> {
@@ -285,6 +288,68 @@ test('an ask that the database refuses after its record was written leaves no ho
   assert.equal(await count(other, 'holds'), 0)
   assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
 })
+
+test('a period that has begun in memory while somebody moves its end', async (context) => {
+  const { folder, fixture, other, clock } = await open(context)
+  const key = await fixture.key(1000n, { period: 'day' })
+  await fixture.changeGroup(key, {}, { window: { limitNanodollars: 1000n, period: 'week' } })
+  const asked = await fixture.ask(key, 10)
+  await knownAndFolded(folder, () => spend(fixture.ledger, again(asked)))
+  await other.db.transaction().execute(async (tx) => {
+    const from = await lockAccount(tx, key)
+    const changed = {
+      ...(await movedPeriodEnd(other, tx, { from, to: { period: 'year' } })),
+      ...(await legColumns(other, tx, {
+        from,
+        to: { window: { limitNanodollars: 1000n, period: 'month' } },
+      })),
+    }
+    // For the node, the day and the week are over before this is committed.
+    clock.aheadMs = 8 * DAY_MS
+    await spend(fixture.ledger, again(asked))
+    clock.aheadMs = 0
+    await tx
+      .updateTable('accounts')
+      .set({ ...changed, period: 'year' })
+      .where('id', '=', key)
+      .execute()
+  })
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+  const { period_seq: seq, period_ends_at: endsAt } = await fixture.account(key)
+  assert.equal(seq, 2)
+  assert.ok(endsAt !== null && endsAt > Date.now())
+  assert.deepEqual(await fixture.budgets(key), { '': [10n, 0n], window: [10n, 0n] })
+})
+
+test('the first grant of a window, while somebody removes that', async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const key = await fixture.key(1000n)
+  await fixture.changeGroup(key, {}, { window: { limitNanodollars: 1000n, period: 'day' } })
+  const [free, asked] = [await fixture.ask(key, 0), await fixture.ask(key, 10)]
+  await knownAndFolded(folder, () => spend(fixture.ledger, again(free)))
+  await other.db.transaction().execute(async (tx) => {
+    const from = await lockAccount(tx, key)
+    const changed = await legColumns(other, tx, { from, to: { window: null } })
+    await spend(fixture.ledger, asked)
+    await tx.updateTable('accounts').set(changed).where('id', '=', key).execute()
+  })
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
+
+/** The same as another request. */
+function again(asked: Ask): Ask {
+  return { ...asked, requestId: ask(asked.keyId, 0).requestId }
+}
+
+/** Until the node decides in memory, and what it has decided is in the database, where nobody else has brought it. */
+async function knownAndFolded(folder: string, call: () => Promise<unknown>): Promise<void> {
+  const bare = new DatabaseSync(join(folder, 'test.db'), { readOnly: true })
+  const used = () => Number(bare.prepare('SELECT count(*) AS count FROM usage').get()?.['count'])
+  const before = used()
+  for (let calls = 0; calls < 2; calls++) await call()
+  while (used() < before + 2) await pause(5)
+  bare.close()
+}
 
 test('window removed while its next period begins in memory', async (context) => {
   const { fixture, other } = await open(context)

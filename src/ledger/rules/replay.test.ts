@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sampleAccount } from '../../../test/samples/ledger-rows.ts'
+import { DAY_MS } from '../../core/units.ts'
 import { FRAME_ID } from '../../store/database/tables.ts'
 import type { Batch, Item, Writes } from './batch.ts'
 import { decideIn } from './decide.ts'
@@ -79,6 +80,29 @@ test('what was granted is granted, whatever the limits are by now, and under tho
   assert.deepEqual([key?.held, key?.grantedLimit], [900n, 1000n])
 })
 
+test('a period that had begun begins, whatever its end is by now', () => {
+  const decided = new Books()
+  const before = decided.decide([reserve(1, 300)], NOW)
+  const after = decided.decide([settle(1, 300n), reserve(2, 900)], NOW + DAY_MS)
+  assert.ok(before && after)
+  const changed = new Books()
+  changed.replay([before])
+  const [key] = changed.accounts
+  assert.ok(key)
+  // Somebody made it a period that goes on.
+  Object.assign(key, { period: 'year', periodEndsAt: NOW + 30 * DAY_MS })
+  const { closedPeriods } = changed.replay([after], [1])
+  assert.deepEqual([key.periodSeq, key.spent, key.held], [2, 0n, 900n])
+  assert.equal(key.periodEndsAt, NOW + 30 * DAY_MS)
+  assert.deepEqual(
+    closedPeriods.map(({ accountId, seq, spent }) => [accountId, seq, spent]),
+    [
+      [FRAME_ID, 1, 0n],
+      ['key_1', 1, 300n],
+    ],
+  )
+})
+
 test('of a key that the database does not know, nothing is carried out', () => {
   const record = new Books().decide([reserve(1, 900)], NOW)
   assert.ok(record)
@@ -115,11 +139,15 @@ class Books {
     return recordOf(batch, outcomes, work)
   }
 
-  replay(records: readonly JournalRecord[]): Writes {
+  /** `known` = the holds that must be in the books for that. */
+  replay(records: readonly JournalRecord[], known: readonly number[] = []): Writes {
     const { holdIds } = concernedBy(records)
-    assert.deepEqual([...holdIds], [])
-    const work = new WorkingSet({ now: 0, accounts: this.accounts, holds: [], usage: [] })
+    assert.deepEqual([...holdIds], known)
+    const holds = known.flatMap((id) => this.#holds.get(id) ?? [])
+    const work = new WorkingSet({ now: 0, accounts: this.accounts, holds, usage: [] })
     replay(work, records)
+    this.#holds.clear()
+    for (const [id, each] of work.holds) this.#holds.set(id, each)
     return work.writes()
   }
 }

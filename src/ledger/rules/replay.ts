@@ -112,6 +112,7 @@ export function replay(work: WorkingSet, records: readonly JournalRecord[]): voi
 
 function carryOut(work: WorkingSet, item: DecidedItem): void {
   if (item.kind === 'granted') {
+    work.begin(item.hold)
     openHold(work, item.hold, item.limits)
   } else if (item.kind === 'extend') {
     const hold = work.holds.get(item.holdId)

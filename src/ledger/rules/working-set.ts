@@ -114,6 +114,19 @@ export class WorkingSet {
     }
   }
 
+  /**
+   * Begins the periods that these name, where the books are still in those before: they began when it was decided, and
+   * somebody was just moving their ends.
+   */
+  begin(periods: LegPeriods): void {
+    for (const { accountId, budget: name, seq } of legsOf(periods)) {
+      const found = this.#budget(accountId, name)
+      while (found !== undefined && found.budget.periodSeq < seq) {
+        this.#recordClosed(found.account, closePeriod(found.account, found.budget, this.#now))
+      }
+    }
+  }
+
   /** Undefined when there is no such key. Its group is null if it is not among the accounts of this batch. */
   accounts(keyId: string): Accounts | undefined {
     const key = this.#accounts.get(keyId)
@@ -285,7 +298,10 @@ export class WorkingSet {
 
   #openPeriod(account: Account, budget: Account | FurtherBudget): void {
     const closed = openPeriod(account, budget, this.#now)
-    if (closed === undefined) return
+    if (closed !== undefined) this.#recordClosed(account, closed)
+  }
+
+  #recordClosed(account: Account, closed: ClosedPeriod): void {
     this.#changed.add(account)
     this.opened.add(account.id)
     // Sequence 0 is that of a budget never used: there is no period to record.

@@ -200,6 +200,9 @@ function carryOut(statements: Statements, records: readonly JournalRecord[]): vo
     if (!isClosedNow) statements.insertNextPeriod.get(accountId, budget, seq)
   }
   write(statements, writes)
+  for (const { accountId, budget, seq, spent, held, overrun } of writes.periodDeltas) {
+    if (spent + held > overrun) statements.raiseGranted.get(accountId, budget, seq)
+  }
   cache.remember(snapshot.accounts, writes)
 }
 
@@ -305,6 +308,11 @@ function prepare(db: Connection) {
       `INSERT INTO account_periods (account_id, budget, seq, starts_at, ends_at, limit_nanodollars, spent_nanodollars, held_nanodollars, overrun_nanodollars, granted_limit_nanodollars)
        SELECT account_id, budget, seq + 1, ends_at, ends_at, limit_nanodollars, 0, 0, 0, limit_nanodollars
        FROM account_periods WHERE account_id = ? AND budget = ? AND seq = ? - 1 ON CONFLICT DO NOTHING`,
+    ),
+    // What was granted in memory while somebody closed the period, under the limit that it was closed with.
+    raiseGranted: statement(
+      `UPDATE account_periods SET granted_limit_nanodollars = max(granted_limit_nanodollars, limit_nanodollars)
+       WHERE account_id = ? AND budget = ? AND seq = ?`,
     ),
     insertEntry: statement(insert('ledger_entries', ENTRY)),
     insertPrice: statement(`${insert('prices', PRICE)} ON CONFLICT DO NOTHING`),
