@@ -59,10 +59,10 @@ export type UsageSums = Cost & Readonly<Record<(typeof COUNTS)[number], number>>
  * What a row is grouped by, null where it is not: ids of keys and groups, first moments of days (UTC) and hours. Grouped by
  * key, a row also has the group that the key was in, null where that changed.
  */
-type Place = Readonly<Record<Exclude<Dimension, 'day' | 'hour'>, string | null>> &
+type Dimensions = Readonly<Record<Exclude<Dimension, 'day' | 'hour'>, string | null>> &
   Readonly<Record<'day' | 'hour', number | null>>
 
-export type UsageLine = Place & UsageSums
+export type UsageLine = Dimensions & UsageSums
 
 type UsageReport = {
   readonly rows: readonly UsageLine[]
@@ -197,13 +197,13 @@ async function readDearest(
   const isOfEachKey = by.includes('key') && !Array.isArray(asked.keys)
   if (!isOfEachKey || limit > LOOKED_UP_MAX) return readRows<UsageLine>(store, asked, { by, limit })
   // Finds the dearest rows by adding up costs alone, then adds up everything else only for those.
-  const dearest = await readRows<Place & Cost>(store, asked, { by, limit, isRanking: true })
+  const dearest = await readRows<Dimensions & Cost>(store, asked, { by, limit, isRanking: true })
   const keys = [...new Set(dearest.rows.flatMap(({ key }) => key ?? []))]
   if (keys.length === 0) return { rows: [], leftOut: 0 }
   const { rows } = await readRows<UsageLine>(store, { ...asked, keys }, { by, limit: ROWS_MAX })
-  const nameOf = (row: Place): string => JSON.stringify(by.map((each) => row[each]))
+  const nameOf = (row: Dimensions): string => JSON.stringify(by.map((each) => row[each]))
   const ranks = new Map(dearest.rows.map((row, rank) => [nameOf(row), rank]))
-  const rank = (row: Place): number => ranks.get(nameOf(row)) ?? Infinity
+  const rank = (row: Dimensions): number => ranks.get(nameOf(row)) ?? Infinity
   return {
     rows: rows.filter((row) => rank(row) < Infinity).toSorted((a, b) => rank(a) - rank(b)),
     leftOut: dearest.leftOut,
@@ -282,7 +282,7 @@ type Reading = Grouping & {
 }
 
 /** The dearest rows. */
-async function readRows<Row extends Place & Cost>(
+async function readRows<Row extends Dimensions & Cost>(
   store: Store,
   asked: Asked,
   reading: Reading,
@@ -523,7 +523,7 @@ function dearestFirst(by: readonly Dimension[]): (one: UsageLine, other: UsageLi
 }
 
 /** By time, then by each dimension. */
-function inOrderOf(by: readonly Dimension[]): (one: Place, other: Place) => number {
+function inOrderOf(by: readonly Dimension[]): (one: Dimensions, other: Dimensions) => number {
   const dimensions = DIMENSIONS.filter((each) => by.includes(each))
   return (one, other) => {
     for (const each of dimensions) {
@@ -549,7 +549,7 @@ const NOTHING_USED: UsageSums = {
 
 /** Grouped by nothing. */
 export const NO_LINE: UsageLine = {
-  ...(Object.fromEntries(DIMENSIONS.map((each) => [each, null])) as Place),
+  ...(Object.fromEntries(DIMENSIONS.map((each) => [each, null])) as Dimensions),
   ...NOTHING_USED,
 }
 
