@@ -159,7 +159,7 @@ describe('from the first start to a revoked key', () => {
     await verdict.getByText(/^(A typical call is|Calls are) being refused$/).waitFor()
     await verdict.getByText('402 key_budget_exceeded').waitFor()
     const heading = page.getByRole('heading', { level: 1 })
-    await heading.getByText(/Calls refused|Budget exhausted/).waitFor()
+    await heading.getByText(/Refusing now|Budget exhausted/).waitFor()
     await picture(page, 'journey-4-exhausted')
   })
 

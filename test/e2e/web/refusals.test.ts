@@ -60,7 +60,7 @@ describe('refused calls', () => {
     // Nothing is spent of its budget, which every call would exceed.
     await page
       .getByRole('row', { name: /^Select key poor/ })
-      .getByText('Refusing now')
+      .getByText('Calls refused')
       .waitFor()
   })
 
