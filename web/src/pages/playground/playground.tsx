@@ -184,15 +184,15 @@ function Verdict({ keyId, model }: { readonly keyId: string; readonly model: str
   const { t, format } = useTranslation()
   const limits = useQuery(limitsQuery(keyId, model))
   if (!limits.data) return null
-  const { passes, blocked_by: blocked, key } = limits.data
+  const { passes, blocked_by: blocked, remaining } = limits.data
   return (
     <Notice
       tone={passes ? 'good' : 'bad'}
       title={t(passes ? 'verdict.passes' : blockedTitle(limits.data))}
     >
       {blocked && <CallRefusal error={blocked} />}
-      {key.remaining !== null && (
-        <div>{t('budget.part.free', { amount: format.moneyLeft(key.remaining) })}</div>
+      {passes && remaining !== null && (
+        <div>{t('verdict.left', { amount: format.moneyLeft(remaining) })}</div>
       )}
       <Link to="/settings/api-access/$id" params={{ id: keyId }}>
         {t('playground.openKey')}
