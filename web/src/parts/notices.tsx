@@ -194,9 +194,17 @@ export function FormErrorSummary({ errors, refusals }: FormErrorSummaryProps) {
   )
 }
 
-export function CallRefusal({ error }: { readonly error: RefusedCall }) {
-  const lines = refusalWords(error, useTranslation())
-  return lines.map((line) => (
+type CallRefusalProps = {
+  readonly error: RefusedCall
+  /** A link to the setting that lifts the limit is beside it. */
+  readonly hasRemedy?: boolean
+}
+
+export function CallRefusal({ error, hasRemedy = false }: CallRefusalProps) {
+  const words = useTranslation()
+  const lines = refusalWords(error, words)
+  const told = hasRemedy ? lines.filter((line) => line !== words.t('callRefusal.raise')) : lines
+  return told.map((line) => (
     <div key={line} className="break">
       {line}
     </div>

@@ -41,15 +41,17 @@ function VerdictWords({ verdict, detail }: VerdictWordsProps) {
   const { t, format } = useTranslation()
   const { blocked_by: blocked } = verdict
   const { timezone } = accountOf(verdict) ?? detail
+  const { may } = useSession()
+  const remedy = may('configuration:manage') ? remedyOf(verdict) : undefined
   if (blocked)
     return (
       <Notice
         tone="bad"
         title={t(blockedTitle(verdict))}
-        actions={<Remedy verdict={verdict} detail={detail} />}
+        actions={remedy && <RemedyLink remedy={remedy} detail={detail} />}
       >
-        <CallRefusal error={blocked} />
-        <Recent recent={verdict.recent} />{' '}
+        <CallRefusal error={blocked} hasRemedy={remedy !== undefined} />
+        <Recent recent={verdict.recent} shown={blocked.code} />{' '}
         {blocked.resets_at &&
           t('verdict.until', { moment: format.reset(blocked.resets_at, timezone) })}{' '}
         <small className="muted">
@@ -81,16 +83,23 @@ function isTurnedAway({ calls, refused }: RecentCalls): boolean {
   return calls > 0 && refused === calls
 }
 
+type RecentProps = {
+  readonly recent: RecentCalls
+  /** The code that is shown beside it. */
+  readonly shown?: string
+}
+
 /** What became of the key's last calls. */
-function Recent({ recent }: { readonly recent: RecentCalls }) {
+function Recent({ recent, shown }: RecentProps) {
   const { t, format } = useTranslation()
   const { calls, succeeded, failed, refused, codes } = recent
   if (calls === 0) return null
-  const code = format.list(codes)
-  if (isTurnedAway(recent)) return t('verdict.allRefused', { count: calls, code })
+  const isSaid = codes.every((code) => code === shown)
+  const why = isSaid ? '' : t('verdict.codes', { codes: format.list(codes) })
+  if (isTurnedAway(recent)) return t('verdict.allRefused', { count: calls, why })
   return refused === 0
     ? t('verdict.recent', { count: calls, succeeded, failed })
-    : t('verdict.someRefused', { count: calls, succeeded, failed, refused, code })
+    : t('verdict.someRefused', { count: calls, succeeded, failed, refused, why })
 }
 
 /** What blocks, where that is above the key. */
@@ -99,12 +108,13 @@ function accountOf({ blocked_by: blocked, group, frame }: VerdictAnswer) {
   return blocked?.scope === 'frame' ? frame : null
 }
 
+type RemedyLinkProps = Pick<TabProps, 'detail'> & {
+  readonly remedy: NonNullable<ReturnType<typeof remedyOf>>
+}
+
 /** A link to the setting that lifts the blocking limit. */
-function Remedy({ verdict, detail }: VerdictWordsProps) {
+function RemedyLink({ remedy, detail }: RemedyLinkProps) {
   const { t } = useTranslation()
-  const { may } = useSession()
-  const remedy = remedyOf(verdict)
-  if (!may('configuration:manage') || remedy === undefined) return null
   const pages = {
     raiseFrame: '/settings/api-access/frame',
     raiseGroup: `/settings/groups/${detail.group?.id}/edit`,
