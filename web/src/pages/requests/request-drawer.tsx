@@ -29,14 +29,14 @@ export function RequestDrawer({ id, onClose }: RequestDrawerProps) {
 }
 
 function Whole({ request }: { readonly request: RequestDetail }) {
-  const { t, format } = useTranslation()
+  const { t, find, format } = useTranslation()
   const ms = (value: number | null) =>
     value === null ? '–' : t('requests.ms', { value: format.number(value) })
   const facts: Facts = [
     [t('requests.id'), request.id],
     [t('requests.time'), format.exactTime(request.created_at)],
     [t('requests.key'), <KeyLink id={request.key} name={request.key_name} />],
-    [t('requests.endpoint'), request.endpoint],
+    [t('requests.endpoint'), find(`endpoint.${request.endpoint}`) ?? request.endpoint],
     [t('requests.model'), request.model],
     [t('requests.target'), request.target ?? '–'],
     [t('requests.status'), [request.status, request.code].filter(Boolean).join(' ')],

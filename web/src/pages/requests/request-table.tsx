@@ -41,7 +41,7 @@ type ColumnsOptions = Required<Omit<RequestTableProps, 'requests'>> & {
 }
 
 function useColumns({ rows, withKey, onOpen }: ColumnsOptions): readonly Column<RequestRow>[] {
-  const { t, format } = useTranslation()
+  const { t, find, format } = useTranslation()
   const money = useMoneyColumn(rows?.map(({ cost }) => cost))
   const key: Column<RequestRow> = {
     header: t('requests.key'),
@@ -75,7 +75,10 @@ function useColumns({ rows, withKey, onOpen }: ColumnsOptions): readonly Column<
         </>
       ),
     },
-    { header: t('requests.endpoint'), cell: (row) => row.endpoint },
+    {
+      header: t('requests.endpoint'),
+      cell: ({ endpoint }) => find(`endpoint.${endpoint}`) ?? endpoint,
+    },
     { header: t('requests.status'), cell: (row) => <RequestStatus row={row} /> },
     {
       header: t('requests.tokens'),
