@@ -27,9 +27,12 @@ export function LinkPage() {
     gcTime: 0,
     refetchOnWindowFocus: false,
   })
-  const kind = link.data?.kind ?? 'invitation'
+  const kind = link.data?.kind
   return (
-    <Entrance title={t(`link.${kind}.title`)} about={link.data && t(`link.${kind}.about`)}>
+    <Entrance
+      title={t(kind ? `link.${kind}.title` : 'link.title')}
+      about={kind && t(`link.${kind}.about`)}
+    >
       {token === '' && <DeadLink message={t('link.incomplete')} />}
       {link.isLoading && <Loading />}
       {link.error instanceof ApiError && link.error.status >= 400 && link.error.status < 500 ? (
