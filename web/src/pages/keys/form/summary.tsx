@@ -28,9 +28,7 @@ export function Summary({ values }: { readonly values: KeyFormValues }) {
       <h2 id="summary-title">{values.name.trim() || t('keyForm.summary.title')}</h2>
       <ul>
         <GroupLine id={values.group} />
-        <Line icon={<CubeIcon />} isWarning={values.models.length === 0}>
-          <ModelWords values={values} />
-        </Line>
+        <ModelLine values={values} />
         <Line icon={<GaugeIcon />} isWarning={!values.hasOwnLimit}>
           <BudgetWords values={values} />
         </Line>
@@ -78,18 +76,29 @@ function GroupLine({ id }: { readonly id: string }) {
 
 type WordsProps = { readonly values: KeyFormValues }
 
-function ModelWords({ values: { models, mode } }: WordsProps) {
+/** Of the chosen models, those that the group allows. */
+function ModelLine({ values: { models, mode, group } }: WordsProps) {
   const { t } = useTranslation()
   const catalogue = useQuery(modelsQuery)
-  if (models.length === 0) return <>{t('keyForm.summary.noModels')}</>
+  const ceiling = useGroups(group).chosen?.models ?? null
+  const allowed = models.filter((model) => ceiling?.includes(model) ?? true)
+  const isLess = allowed.length < models.length
+  const chosen = models.length
   const providers = new Set(
-    (catalogue.data ?? []).filter(({ id }) => models.includes(id)).map(({ provider }) => provider),
+    (catalogue.data ?? []).filter(({ id }) => allowed.includes(id)).map(({ provider }) => provider),
   )
   const words = t('keyForm.summary.models', {
-    models: t('models.count', { count: models.length }),
+    models: isLess
+      ? t('keyForm.summary.allowedModels', { count: allowed.length, chosen })
+      : t('models.count', { count: chosen }),
     providers: t('keyForm.summary.providers', { count: providers.size }),
   })
-  return <>{mode === 'test' ? `${words} ${t('keyForm.summary.test')}` : words}</>
+  return (
+    <Line icon={<CubeIcon />} isWarning={isLess || chosen === 0}>
+      {chosen === 0 ? t('keyForm.summary.noModels') : words}{' '}
+      {chosen > 0 && mode === 'test' && t('keyForm.summary.test')}
+    </Line>
+  )
 }
 
 function BudgetWords({ values }: WordsProps) {
