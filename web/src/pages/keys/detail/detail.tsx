@@ -168,7 +168,7 @@ function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps)
       beside={<KeyStatus keyInBrief={detail} isRefusing={limits.data?.passes === false} />}
       about={
         <>
-          <code>{detail.masked}</code> · {facts} {freshness}
+          <code>{detail.masked}</code> {facts && `· ${facts}`} {freshness}
         </>
       }
       below={
