@@ -124,6 +124,7 @@ const abilityIcons = {
 /** Each in its own place, so that a column of them can be compared. The drawer of a model spells them out. */
 function AbilityIcons({ model: { abilities } }: ModelProps) {
   const { t } = useTranslation()
+  if (ABILITIES.every((ability) => abilities[ability] !== true)) return '–'
   return (
     <ul className={styles['abilityIcons']}>
       {ABILITIES.map((ability) => {
