@@ -29,9 +29,10 @@ export function SessionList() {
     {
       header: t('profile.browser'),
       isRowHeader: true,
-      cell: ({ user_agent: agent, address }) => (
+      cell: ({ user_agent: agent, address, current }) => (
         <>
-          {browserName(agent) ?? t('modelsPage.unknown')}
+          {browserName(agent) ?? t('modelsPage.unknown')}{' '}
+          {current && <small className="muted">({t('profile.thisSession')})</small>}
           <div className="sub break">{address}</div>
         </>
       ),
@@ -41,9 +42,7 @@ export function SessionList() {
     actionColumn(
       t,
       ({ id, current }) =>
-        current ? (
-          t('profile.thisSession')
-        ) : (
+        !current && (
           <Button size="compact-sm" variant="default" onClick={() => end.mutate(id)}>
             {t('profile.endSession')}
           </Button>
