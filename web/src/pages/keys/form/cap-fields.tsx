@@ -21,7 +21,9 @@ export function CapFields({ form }: FieldsProps) {
       aria-describedby={error ? capsErrorId : undefined}
     >
       <legend>{t('keyForm.field.model_budgets')}</legend>
-      <p className={styles['hint']}>{t('keyForm.hint.model_budgets')}</p>
+      <p className={styles['hint']}>
+        {t('keyForm.hint.model_budgets')} {models.length === 0 && t('keyForm.hint.noModels')}
+      </p>
       <Stack gap="xs">
         {caps.map((cap, index) => (
           // The place is the identity of a line.
