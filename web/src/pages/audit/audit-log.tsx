@@ -83,9 +83,14 @@ function Entry({ entry, withSubject }: EntryProps) {
 /** Creating something sets many values at once; beyond this many they are collapsed. */
 const shownMax = 3
 
-function Changes({ entry: { fields } }: Pick<EntryProps, 'entry'>) {
+function Changes({ entry: { action, fields } }: Pick<EntryProps, 'entry'>) {
   const words = useTranslation()
-  const lines = fields.map((field) => recordedLine(field, words))
+  // Before something is created nothing is set, not even that it never expires.
+  const isNew = action.endsWith('.create')
+  const lines = fields.map((field) => ({
+    ...recordedLine(field, words),
+    ...(isNew && { before: '' }),
+  }))
   if (lines.length <= shownMax) return <ChangeList lines={lines} />
   return (
     <details className={styles['more']}>

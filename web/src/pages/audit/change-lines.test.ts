@@ -69,6 +69,12 @@ for (const { change, words, told } of [
     words: english,
     told: 'Members may create keys: no → yes',
   },
+  {
+    change: ['dev@example.com', 'Manager', 'Member'],
+    words: german,
+    told: 'dev@example.com: Manager → Mitglied',
+  },
+  { change: ['role', 'Auditor', 'Viewer'], words: german, told: 'Rolle: Auditor → Betrachter' },
   { change: ['made_up', 'a', 'b'], words: english, told: 'made_up: a → b' },
 ] as const)
   test(told, () => {

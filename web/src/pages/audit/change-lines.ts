@@ -141,7 +141,13 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   week_start: ['keyForm.weekStart'],
 }
 
+/** A person's role, and under the address of each member, their role in a group: both as built-in roles are named. */
+function isRole(field: string): boolean {
+  return field === 'role' || field.includes('@')
+}
+
 function nameOf(field: string, value: string, { find }: Words): string {
+  if (isRole(field)) return find(`builtInRole.${value.toLowerCase()}`) ?? value
   const found = (sections[field] ?? []).map((section) => find(`${section}.${value}`))
   return found.find((word) => word !== undefined) ?? value
 }
