@@ -2,6 +2,7 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { z } from 'zod'
+import type { Permission } from '../../../../src/admin/contract/permissions.ts'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import type { profile as profileAnswer } from '../../../../src/admin/contract/profile.ts'
 import {
@@ -31,10 +32,15 @@ export function AccountCard({ profile }: { readonly profile: z.output<typeof pro
   return (
     <Card
       title={profile.email}
-      about={t('profile.role', {
-        role: roleName(profile.role),
-        permissions: profile.permissions.map((each) => t(`permission.${each}`)).join(', '),
-      })}
+      about={[
+        { called: roleName(profile.role), permissions: profile.everywhere },
+        ...profile.groups.map(({ name, role, permissions }) => ({
+          called: `${roleName(role)} (${name})`,
+          permissions,
+        })),
+      ].map((held) => (
+        <RoleWords key={held.called} {...held} />
+      ))}
       actions={
         profile.has_password && (
           <Button variant="default" onClick={() => setMoving(true)}>
@@ -63,6 +69,22 @@ export function AccountCard({ profile }: { readonly profile: z.output<typeof pro
         </Button>
       </form>
     </Card>
+  )
+}
+
+type RoleWordsProps = {
+  readonly called: string
+  readonly permissions: readonly Permission[]
+}
+
+/** A role, everywhere or in a group, and what it permits there. */
+function RoleWords({ called, permissions }: RoleWordsProps) {
+  const { t } = useTranslation()
+  const list = permissions.map((each) => t(`permission.${each}`)).join(', ')
+  return (
+    <span className={styles['role']}>
+      {list === '' ? called : t('profile.role', { role: called, permissions: list })}
+    </span>
   )
 }
 
