@@ -92,11 +92,11 @@ function CostLines({ request }: { readonly request: RequestDetail }) {
             <td>{find(`requests.line.${what}`) ?? what}</td>
             <td>{format.number(count)}</td>
             <td>
-              {price}
+              {format.money(price)}
               {list.list_price !== undefined && (
                 <div className={styles['sub']}>
                   {t('requests.listPrice', {
-                    price: list.list_price,
+                    price: format.money(list.list_price),
                     percent: format.number(Number(list.discount) * 100),
                   })}
                 </div>
