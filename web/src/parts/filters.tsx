@@ -34,12 +34,15 @@ type ChoiceProps<Value extends string> = {
   readonly onChoose: (value: Value | undefined) => void
   /** There is no "any": a value is always chosen. */
   readonly isRequired?: boolean
+  /** What the list shows while none is chosen, if that is not everything. */
+  readonly none?: string
 }
 
 export function Choice<Value extends string>(props: ChoiceProps<Value>) {
   const { label, value, values, wordOf, onChoose, isRequired = false } = props
   const { t } = useTranslation()
-  const any = isRequired ? [] : [{ value: '', label: t('filter.any') }]
+  const { none = t('filter.any') } = props
+  const any = isRequired ? [] : [{ value: '', label: none }]
   return (
     <NativeSelect
       label={label}

@@ -86,6 +86,7 @@ function RequestFilters({ search, onChange }: AddressProps<RequestsSearch>) {
         value={search.outcome}
         values={REQUEST_OUTCOMES}
         wordOf={(outcome) => t(`requests.outcomes.${outcome}`)}
+        none={t('requests.admitted')}
         onChoose={(outcome) => onChange({ outcome })}
       />
       <DayFilters search={search} onChange={onChange} />

@@ -36,6 +36,7 @@ export function RequestsTab({ detail: { id }, search: { outcome, open }, onChang
           value={outcome}
           values={REQUEST_OUTCOMES}
           wordOf={(each) => t(`requests.outcomes.${each}`)}
+          none={t('requests.admitted')}
           onChoose={(each) => onChange({ outcome: each })}
         />
       </Toolbar>
