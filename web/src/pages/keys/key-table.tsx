@@ -233,10 +233,14 @@ function ModelList({ id }: { readonly id: string }) {
   const key = useQuery(keyQuery(id))
   if (!key.data) return <>{t('loading')}</>
   if (key.data.models.length === 0) return <>{t('models.none')}</>
+  const { callable_models: callable } = key.data
   return (
     <ul className={styles['popList']}>
       {key.data.models.map((model) => (
-        <li key={model}>{model}</li>
+        <li key={model}>
+          {model}
+          {!callable.includes(model) && <small className="muted"> {t('modelList.leftOut')}</small>}
+        </li>
       ))}
     </ul>
   )
