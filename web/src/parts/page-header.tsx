@@ -1,5 +1,5 @@
 // The header of a page: its title (also the document's), a sentence about it, its actions. The title takes the focus
-// when the view changes, so that a screen reader announces the new page.
+// when the view changes, so that a screen reader announces the new page. And the tabs of a page, where they scroll.
 import { useDocumentTitle } from '@mantine/hooks'
 import type { AnyRouter } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
@@ -45,4 +45,12 @@ export function watchArrivals(router: AnyRouter): void {
   router.subscribe('onBeforeNavigate', ({ fromLocation, pathChanged }) => {
     if (fromLocation && pathChanged) hasMoved = true
   })
+}
+
+/** The ref of the open tab: on a narrow screen its row scrolls, and shows it in the middle. */
+export function inSight(tab: HTMLElement | null): void {
+  const row = tab?.parentElement
+  if (!tab || !row) return
+  const [of, within] = [tab.getBoundingClientRect(), row.getBoundingClientRect()]
+  row.scrollLeft += of.left + of.width / 2 - (within.left + within.width / 2)
 }

@@ -14,7 +14,7 @@ import { Allocated, Forecast, Resets } from '../../parts/budgets.tsx'
 import { frameTicks } from '../../parts/meters.tsx'
 import { Loading, Notice, QueryError } from '../../parts/notices.tsx'
 import { dialogOnDemand, tabOnDemand } from '../../parts/on-demand.tsx'
-import { PageHeader } from '../../parts/page-header.tsx'
+import { inSight, PageHeader } from '../../parts/page-header.tsx'
 import { PastPeriodTable } from '../frame/past-periods.tsx'
 import { NotFoundPage } from '../errors.tsx'
 import { type GroupAction, GroupMenu, GroupStatus, stateOf, useActivate } from './group-brief.tsx'
@@ -170,7 +170,7 @@ function GroupTabs({ group }: GroupProps) {
     >
       <Tabs.List aria-label={t('group.tabs')}>
         {offered.map((tab) => (
-          <Tabs.Tab key={tab} value={tab}>
+          <Tabs.Tab key={tab} ref={tab === shown ? inSight : undefined} value={tab}>
             {t(`group.tab.${tab}`)}
           </Tabs.Tab>
         ))}

@@ -14,7 +14,7 @@ import { useTranslation } from '../../../i18n/i18n.ts'
 import { PlayIcon, RotateIcon } from '../../../parts/icons.tsx'
 import { Loading, Notice, QueryError } from '../../../parts/notices.tsx'
 import { dialogOnDemand, tabOnDemand } from '../../../parts/on-demand.tsx'
-import { PageHeader } from '../../../parts/page-header.tsx'
+import { inSight, PageHeader } from '../../../parts/page-header.tsx'
 import { NotFoundPage } from '../../errors.tsx'
 import { Freshness, type KeyAction, KeyMenu, KeyStatus } from '../key-brief.tsx'
 import { useMayResume, useResume } from '../key-brief.tsx'
@@ -133,7 +133,7 @@ function DetailTabs(props: TabProps) {
     >
       <Tabs.List aria-label={t('detail.tabs')}>
         {offered.map((tab) => (
-          <Tabs.Tab key={tab} value={tab}>
+          <Tabs.Tab key={tab} ref={tab === shown ? inSight : undefined} value={tab}>
             {t(`detail.tab.${tab}`)}
           </Tabs.Tab>
         ))}
