@@ -41,6 +41,10 @@ export function UsageChart(props: UsageChartProps) {
     const index = Math.floor(((event.clientX - left) / width) * buckets.length)
     setPointed(Math.min(Math.max(index, 0), buckets.length - 1))
   }
+  // A finger that is lifted leaves, too: what it pointed at stays to be read.
+  const leave = ({ pointerType }: PointerEvent<HTMLElement>) => {
+    if (pointerType !== 'touch') setPointed(undefined)
+  }
   return (
     <ChartFrame
       scale={formatMarks(marks)}
@@ -51,8 +55,9 @@ export function UsageChart(props: UsageChartProps) {
           aria-label={summary}
           tabIndex={0}
           onKeyDown={walk}
+          onPointerDown={point}
           onPointerMove={point}
-          onPointerLeave={() => setPointed(undefined)}
+          onPointerLeave={leave}
         >
           <svg aria-hidden="true" focusable="false">
             {marks.map((mark) => {
