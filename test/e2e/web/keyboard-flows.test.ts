@@ -336,7 +336,7 @@ describe('every flow by keyboard alone', () => {
     await page.getByText(/tokens so far/).waitFor()
     await keyboard.enter(/^Stop$/)
     await page.getByText(/^Stopped/).waitFor()
-    await keyboard.enter(/^Copy as code$/)
+    await keyboard.enter(/^Show as code$/)
     await dialogIsOpen('This call as code')
     await keyboard.tabTo(/^curl$/)
     await page.keyboard.press('ArrowRight')

@@ -76,7 +76,7 @@ describe('the playground', () => {
   test('the call can be taken along as code, without the secret', async () => {
     await page.getByLabel('System message').fill('Be brief.')
     await field().fill("What's new?")
-    await page.getByRole('button', { name: 'Copy as code' }).click()
+    await page.getByRole('button', { name: 'Show as code' }).click()
     const dialog = page.getByRole('dialog', { name: 'This call as code' })
     await dialog.getByText('/v1/chat/completions').waitFor()
     assert.deepEqual(await allFindings(page), [])
@@ -89,7 +89,7 @@ describe('the playground', () => {
     }
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
-    await page.locator('button:focus', { hasText: 'Copy as code' }).waitFor()
+    await page.locator('button:focus', { hasText: 'Show as code' }).waitFor()
   })
 
   test('there are no browser errors', () => assert.deepEqual(web.complaints, []))
