@@ -130,7 +130,7 @@ type DestinationProps = { readonly destination: DestinationAnswer }
 
 /** Everything, or a line for each choice. */
 function Takes({ destination }: DestinationProps) {
-  const { t, format } = useTranslation()
+  const { t } = useTranslation()
   const { kinds, groups, tags, environments } = destination
   const lines = [
     kinds && kinds.map((kind) => t(`alerts.topic.${kind}`)),
@@ -143,7 +143,7 @@ function Takes({ destination }: DestinationProps) {
     <ul className={styles['takes']}>
       {lines.map((line) => (
         <li key={line.join()} className="break">
-          {format.list(line)}
+          {line.join(' · ')}
         </li>
       ))}
     </ul>
@@ -239,7 +239,7 @@ function RemoveDestinationDialog({ destination, onClose }: RemoveDestinationDial
   })
   return (
     <ConfirmDialog
-      title={t('alerts.removeWhat', { name })}
+      title={t('alerts.removeTitle', { name })}
       action={t('alerts.remove')}
       effect={t('alerts.removeEffect')}
       isDangerous

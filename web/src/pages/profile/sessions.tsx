@@ -82,7 +82,7 @@ function SignOutEverywhere({ onClose }: { readonly onClose: () => void }) {
   })
   return (
     <ConfirmDialog
-      title={t('profile.signOutEverywhere')}
+      title={t('profile.signOutTitle')}
       action={t('profile.signOutEverywhere')}
       effect={t('profile.signOutEffect')}
       isDangerous

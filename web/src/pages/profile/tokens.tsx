@@ -109,7 +109,7 @@ function RevokeTokenDialog({ token, onClose }: RevokeTokenDialogProps) {
   })
   return (
     <ConfirmDialog
-      title={t('profile.revokeToken', { name: token.name })}
+      title={t('revoke.title', { name: token.name })}
       action={t('action.revoke')}
       effect={t('profile.revokeTokenEffect')}
       isDangerous
