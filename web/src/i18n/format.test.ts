@@ -59,6 +59,7 @@ test('a time names the zone of the reader', () => {
 test('an hour of usage is shown in UTC, wherever the reader is', () => {
   assert.match(formatFor('en').hour('2026-11-15T21:00:00Z'), /^Nov 15, 9:00\sPM$/)
   assert.equal(formatFor('de').hour('2026-11-15T21:00:00Z'), '15. Nov., 21:00')
+  assert.equal(formatFor('de').hour('2026-11-15T01:00:00Z'), '15. Nov., 01:00')
 })
 
 test('the time of a row shows seconds, and no year or zone', () => {

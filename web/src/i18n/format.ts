@@ -54,7 +54,9 @@ function makeFormat(locale: string) {
   const list = once(() => new Intl.ListFormat(locale, { type: 'conjunction' }))
   const separators = once(() => separatorsOf(locale))
   const dayAndMonth = { day: 'numeric', month: 'short' } as const
-  const clock = { hour: 'numeric', minute: '2-digit' } as const
+  // As in dates with times: 01:20, but 1:20 AM.
+  const { hour12 } = new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions()
+  const clock = { hour: hour12 === true ? 'numeric' : '2-digit', minute: '2-digit' } as const
   return {
     /** The separators people type in this language. */
     get separators() {
