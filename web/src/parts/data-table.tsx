@@ -35,6 +35,9 @@ export type Column<Row, Key extends string = never> = {
   readonly total?: ReactNode
 }
 
+/** The total of a column that does not add up: a card leaves it out. */
+export const noTotal = '–'
+
 /** The last column: what can be done with a row, in the corner of its card or below the rest. */
 export function actionColumn<Row>(
   t: Translate,
@@ -308,7 +311,10 @@ function TotalRow({ columns }: Pick<Head<string>, 'columns'>) {
     <tfoot role="rowgroup">
       <tr role="row">
         {columns.map((column) => (
-          <BodyCell key={column.header} column={column}>
+          <BodyCell
+            key={column.header}
+            column={column.total === noTotal ? { ...column, card: 'hidden' } : column}
+          >
             {column.total}
           </BodyCell>
         ))}

@@ -13,7 +13,7 @@ import { useTranslation } from '../../i18n/i18n.ts'
 import { FrameCard, FrameExhausted, ResetDialog, type Reset } from '../../parts/budgets.tsx'
 import { FactList, type Facts, useMoneyColumn } from '../../parts/cells.tsx'
 import { useChange } from '../../parts/changes.tsx'
-import { QueryTable, type Column } from '../../parts/data-table.tsx'
+import { type Column, noTotal, QueryTable } from '../../parts/data-table.tsx'
 import { KeyIcon } from '../../parts/icons.tsx'
 import { Meter, shareOf } from '../../parts/meters.tsx'
 import { Loading, QueryError } from '../../parts/notices.tsx'
@@ -173,13 +173,13 @@ function Spenders({ frame }: { readonly frame: FrameAnswer }) {
         if (!key) return '–'
         return key.limit === null ? t('budget.noOwnLimit') : budget(key.limit)
       },
-      total: '–',
+      total: noTotal,
     },
     {
       header: t('column.cost'),
       align: 'end',
       cell: ({ key }) => (key ? cost(key.cost_7d.total) : '–'),
-      total: '–',
+      total: noTotal,
     },
   ]
   return (

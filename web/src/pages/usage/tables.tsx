@@ -20,7 +20,7 @@ import { call } from '../../base/api.ts'
 import { useSession } from '../../base/session.ts'
 import { type Translate, useTranslation } from '../../i18n/i18n.ts'
 import { useMoneyColumn } from '../../parts/cells.tsx'
-import { type Column, DataTable, type Sort } from '../../parts/data-table.tsx'
+import { type Column, DataTable, noTotal, type Sort } from '../../parts/data-table.tsx'
 import { ErrorAlert, Loading, Notice } from '../../parts/notices.tsx'
 import { UsageChart } from './chart.tsx'
 import { courseOf, groupOf, keyNamesOf, type Totals, totalsBy } from './figures.ts'
@@ -295,7 +295,7 @@ function latencies({ t, format, rows }: LatencyOptions): readonly Column<Totals>
       const found = names.map((name) => byModel.get(id)?.[name] ?? null)
       return found.map((ms) => (ms === null ? '–' : format.number(ms))).join(' / ')
     },
-    total: '–',
+    total: noTotal,
   })
   return [
     column(t('usage.latency'), ['latency_ms_p50', 'latency_ms_p95']),
