@@ -169,7 +169,7 @@ export function BudgetCell({ name, budget }: BudgetCellProps) {
   if (limit === null)
     return (
       <div className={styles['cell']}>
-        {format.money(spent)}
+        {t('budget.part.spent', { amount: format.money(spent) })}
         <span className={styles['sub']}>{t('budget.noOwnLimit')}</span>
       </div>
     )
