@@ -105,7 +105,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
       />
       <TagsInput
         label={t('alerts.percent')}
-        description={t('keyForm.hint.tags')}
+        description={isOwn && t('keyForm.hint.tags')}
         disabled={!isOwn}
         maxTags={thresholdLimits.count}
         value={typed}
