@@ -124,7 +124,9 @@ function OperationView({ operation, url }: OperationViewProps) {
           {method}
         </span>
         <code className={styles['path']}>{path}</code>
-        <span className={styles['summary']}>{summary}</span>
+        <span className={styles['summary']} lang="en">
+          {summary}
+        </span>
       </summary>
       {isOpen && <OperationBody operation={operation} url={url} />}
     </details>
@@ -188,7 +190,7 @@ function FieldTable({ caption, fields }: FieldTableProps) {
               <td>
                 <code>{type}</code>
               </td>
-              <td>{about}</td>
+              <td lang="en">{about}</td>
             </tr>
           ))}
         </tbody>

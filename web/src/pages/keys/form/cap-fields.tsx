@@ -38,7 +38,7 @@ export function CapFields({ form }: FieldsProps) {
           <div>
             <Button
               variant="default"
-              size="compact-md"
+              size="compact-sm"
               leftSection={<PlusIcon />}
               onClick={() =>
                 form.insertListItem('model_budgets', {
