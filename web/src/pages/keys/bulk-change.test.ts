@@ -24,7 +24,8 @@ function told(action: BulkAction, keys: readonly KeyRow[], value: readonly strin
     ...{ change, words },
     groupNames: new Map([['g', 'search']]),
   })
-  return { line: `${line.label}: ${line.before} → ${line.after}`, each }
+  const values = [line.before, line.after].filter((value) => value !== '')
+  return { line: `${line.label}: ${values.join(' → ')}`, each }
 }
 
 for (const { action, has, value, line } of [
@@ -39,9 +40,6 @@ for (const { action, has, value, line } of [
     line: 'Group: search → outside groups',
   },
   { action: 'group', has: { group: null }, value: [], line: 'Group: outside groups → …' },
-  { action: 'tag', has: { tags: ['eu'] }, value: ['batch'], line: 'Tags: eu → +batch' },
-  { action: 'add_models', has: {}, value: ['a', 'b'], line: 'Models: 1 model → +a, +b' },
-  { action: 'remove_models', has: {}, value: ['a'], line: 'Models: 1 model → −a' },
   { action: 'pause', has: {}, value: [], line: 'Status: Active → Paused' },
   { action: 'resume', has: { status: 'paused' }, value: [], line: 'Status: Paused → Active' },
   { action: 'revoke', has: {}, value: [], line: 'Status: Active → Revoked' },
@@ -49,6 +47,16 @@ for (const { action, has, value, line } of [
   test(`${action}: ${line}`, () => {
     const keys = [key(has as Partial<KeyRow>), key(has as Partial<KeyRow>)]
     assert.deepEqual(told(action, keys, value), { line, each: undefined })
+  })
+
+for (const { action, has, value, line, now } of [
+  { action: 'tag', has: { tags: ['eu'] }, value: ['batch'], line: 'Tags: +batch', now: 'eu' },
+  { action: 'add_models', has: {}, value: ['a', 'b'], line: 'Models: +a, +b', now: '1 model' },
+  { action: 'remove_models', has: {}, value: ['a'], line: 'Models: −a', now: '1 model' },
+] as const)
+  test(`${action} shows what each key has, and ${line}`, () => {
+    const keys = [key(has as Partial<KeyRow>), key(has as Partial<KeyRow>)]
+    assert.deepEqual(told(action, keys, value), { line, each: [now, now] })
   })
 
 test('a preview of keys that differ shows the number of values and the value of each key', () => {

@@ -62,7 +62,7 @@ export function bulkChangeOf(
 
 type BulkWords = {
   readonly line: ChangeLine
-  /** The current value of each key, in the order of the keys; undefined if all are the same. */
+  /** The current value of each key, in the order of the keys; undefined if the line says it of all. */
   readonly each: readonly string[] | undefined
 }
 
@@ -73,7 +73,10 @@ type Around = {
   readonly groupNames?: ReadonlyMap<string, string>
 }
 
-/** The common current value, or the number of different ones; and the new value, once it is known. */
+/**
+ * The common current value, or the number of different ones; and the new value, once it is known. Where something is
+ * added or taken away, what a key has does not end.
+ */
 export function bulkWords(
   action: BulkAction,
   keys: readonly KeyRow[],
@@ -83,17 +86,18 @@ export function bulkWords(
   const each = keys.map((key) => presentWord(field, key, words))
   const [one = '', ...others] = new Set(each)
   const differs = others.length > 0
+  const isList = field === 'models' || field === 'tags'
   const outcome = action === 'group' ? groupAfter() : outcomeOf(action, change)
   const { label, after } = recordedLine({ field, ...outcome }, words)
   return {
     line: {
       field,
       label,
-      before: differs ? words.t('bulk.different', { count: others.length + 1 }) : one,
+      before: isList ? '' : differs ? words.t('bulk.different', { count: others.length + 1 }) : one,
       // Changes of status are known before the dialog is filled in: revoking only lacks its reason.
       after: change === undefined && field !== 'status' ? '…' : after,
     },
-    each: differs ? each : undefined,
+    each: differs || isList ? each : undefined,
   }
 
   function groupAfter() {
