@@ -298,6 +298,7 @@ type Violation = {
 
 export async function picture(page: Page, name: string): Promise<void> {
   if (process.env['PICTURES'] !== '1') return
+  await page.evaluate(STAND_STILL)
   const folder = join('test', 'artifacts', 'web')
   mkdirSync(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
