@@ -1,16 +1,7 @@
 // What a journal keeps of a batch: its items with the answers they got, as one line of JSON, and how they are carried out
 // again, in the database this time. Nothing is judged twice: what was granted is granted, under the limits of then.
-import {
-  integer,
-  layout,
-  money,
-  nullable,
-  packAmount,
-  text,
-  type Columns,
-  type Layout,
-  type Packed,
-} from '../../store/database/layout.ts'
+import type { Columns, Layout, Packed } from '../../store/database/layout.ts'
+import { integer, layout, money, nullable, packAmount, text } from '../../store/database/layout.ts'
 import type { HoldId, Refusable } from '../ledger.ts'
 import type { Batch, Item, OnHold, Outcome } from './batch.ts'
 import { accountsOf, growHold, isDemand, keyOf, openHold, release, type Release } from './decide.ts'

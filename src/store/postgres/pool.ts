@@ -16,6 +16,8 @@ const SETTINGS = [
   'synchronous_commit=on',
   // A statement that has waited for a lock must see what its last holder wrote.
   'default_transaction_isolation=read\\ committed',
+  // Servers compile large statements by default: reports and lists are over before that pays.
+  'jit=off',
   // How long to wait for a lock depends on the statement: each has its own timeout.
   'lock_timeout=0',
   // Requests wait for the locks of a process that stops in the middle of a change.
