@@ -1,10 +1,13 @@
 // Waiting asks are tried again in order, for as long as waiting can help, and no longer.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { SAMPLE_ASK } from '../../../test/samples/ledger-rows.ts'
 import { NO_COST } from '../../catalog/worst-case.ts'
 import type { Ask, Balances, Refused, Reserved } from '../ledger.ts'
 import { Waiting } from './database-ledger.ts'
+
+// Asks are also tried again by the clock: here only when a test says so, however long its own steps take.
+mock.timers.enable({ apis: ['setInterval'] })
 
 const heldUp: Reserved | Refused = {
   reserved: false,
@@ -132,7 +135,12 @@ test('an ask whose client has left stops waiting', async () => {
 
 test('money freed by other nodes is found by trying again', async () => {
   const { waiting } = queue(heldUp, unavailable, heldUp, unavailable)
-  for (const name of ['one', 'two']) assert.deepEqual(await waiting.reserve(ask(name)), unavailable)
+  for (const name of ['one', 'two']) {
+    const answer = waiting.reserve(ask(name))
+    await turn()
+    mock.timers.tick(1000)
+    assert.deepEqual(await answer, unavailable)
+  }
 })
 
 test('a grant reports how long it waited', async () => {
