@@ -274,7 +274,7 @@ describe('the pages besides those of keys', () => {
     await dialog.getByRole('button', { name: 'Copy Signing secret' }).click()
     await dialog.getByRole('button', { name: 'Done' }).click()
     const row = page.getByRole('row', { name: /late shift/ })
-    await row.getByText('Request for more and Provider out of order').waitFor()
+    await row.getByText('Request for more · Provider out of order').waitFor()
     await row.getByText('environment prod').waitFor()
     await page.getByRole('button', { name: 'Edit late shift' }).click()
     await dialog.getByLabel('Name').fill('day shift')
