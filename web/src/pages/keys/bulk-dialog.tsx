@@ -97,7 +97,7 @@ function LastUse({ at }: { readonly at: string | null }) {
   const { t, format } = useTranslation()
   const now = useNow()
   return (
-    <small>
+    <small className={styles['use']}>
       {at === null
         ? t('revoke.neverUsed')
         : t('revoke.lastUsed', { when: format.relative(at, now) })}
