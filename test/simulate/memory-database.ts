@@ -39,6 +39,10 @@ export type Faults = {
   readonly clockOfNode?: boolean
   readonly noVersions?: boolean
   readonly anyTime?: boolean
+  readonly readTorn?: boolean
+  readonly noPosition?: boolean
+  readonly noCount?: boolean
+  readonly answerFirst?: boolean
 }
 
 /** A batch that was decided on what its node knew of the books. */
@@ -49,6 +53,12 @@ export type Decided = {
 
 /** A sender that keeps what it learns, by its own time. */
 type Learner = { readonly known: Known; readonly atMs: number }
+
+type Wanted = {
+  readonly now: number
+  readonly accountIds: Iterable<string>
+  readonly holdIds: Iterable<number>
+}
 
 type Sums = { spent: bigint; held: bigint; overrun: bigint }
 
@@ -99,10 +109,42 @@ export class MemoryDatabase {
     const books = { snapshot, versions: snapshot.accounts.map(({ id }) => this.#version(id)) }
     learner?.known.sawBooks(books, learner.atMs)
     const { outcomes, balances, writes } = this.#rules.decide(batch, snapshot)
-    const version = this.#apply(writes)
+    const version = this.apply(writes)
     learner?.known.committed(books, writes, version)
     this.assertBalanced()
     return { live: true, outcomes, balances }
+  }
+
+  /** One transaction of a node that is told what it read and wrote. */
+  runTold(batch: Batch): { result: BatchResult; accounts: readonly Account[]; writes: Writes } {
+    const snapshot = this.#snapshot(batch, 0)
+    const { outcomes, balances, writes } = this.#rules.decide(batch, snapshot)
+    this.apply(writes)
+    this.assertBalanced()
+    return { result: { live: true, outcomes, balances }, accounts: snapshot.accounts, writes }
+  }
+
+  /** How many transactions have changed anything. */
+  get commits(): number {
+    return this.#transactions
+  }
+
+  countCommit(): void {
+    this.#transactions += 1
+  }
+
+  copyTo<Copy extends MemoryDatabase>(copy: Copy): Copy {
+    copy.now = this.now
+    for (const [name, period] of this.periods) copy.periods.set(name, { ...period })
+    const into: MemoryDatabase = copy
+    fill(into.accounts, this.accounts)
+    fill(into.holds, this.holds)
+    fill(into.usage, this.usage)
+    fill(into.rollupCosts, this.rollupCosts)
+    fill(into.#dayCosts, this.#dayCosts)
+    fill(into.#keyDays, this.#keyDays)
+    fill(into.nodes, this.nodes)
+    return copy
   }
 
   /** Undefined when the node must read the books first. */
@@ -132,7 +174,7 @@ export class MemoryDatabase {
     }
     const { outcomes, balances, writes } = decision
     for (const { at } of writes.holdsInserted) assert.ok(at <= this.now, 'reserved in the future')
-    const version = this.#apply(writes)
+    const version = this.apply(writes)
     learner?.known.committed(books, writes, version)
     learner?.known.sawTime(this.now, learner.atMs)
     this.assertBalanced()
@@ -148,6 +190,7 @@ export class MemoryDatabase {
   }
 
   join(): number {
+    this.countCommit()
     const nodeId = this.nodes.size + 1
     this.nodes.set(nodeId, 'live')
     this.#beats.set(nodeId, 0)
@@ -156,6 +199,7 @@ export class MemoryDatabase {
 
   /** Counts one beat and returns the counts of the other live nodes. */
   beat(nodeId: number): readonly Beat[] {
+    this.countCommit()
     this.#beats.set(nodeId, (this.#beats.get(nodeId) ?? 0) + 1)
     return [...this.#beats]
       .map(([id, beats]) => ({ nodeId: id, beats }))
@@ -163,6 +207,7 @@ export class MemoryDatabase {
   }
 
   fence(nodeId: number): void {
+    this.countCommit()
     this.nodes.set(nodeId, 'fenced')
   }
 
@@ -314,16 +359,20 @@ export class MemoryDatabase {
   }
 
   #snapshot(batch: Batch, skewMs: number): Snapshot {
-    const { accountsOf, knownHoldOf, unpackWindow } = this.#rules
-    const now = this.now + skewMs
-    const ids = accountsOf(batch.items)
-    assertLockOrder(ids)
-    const holdIds = batch.items.map((item) => knownHoldOf(item, batch.isRetry))
+    const { accountsOf, knownHoldOf } = this.#rules
+    const accountIds = accountsOf(batch.items)
+    assertLockOrder(accountIds)
+    const holdIds = batch.items.flatMap((item) => knownHoldOf(item, batch.isRetry) ?? [])
+    return this.read({ now: this.now + skewMs, accountIds, holdIds })
+  }
+
+  read({ now, accountIds, holdIds }: Wanted): Snapshot {
+    const { unpackWindow } = this.#rules
     const found = <Row>(table: ReadonlyMap<number, Row>): Row[] =>
-      holdIds.flatMap((id) => (id === undefined ? [] : (table.get(id) ?? [])))
+      [...holdIds].flatMap((id) => table.get(id) ?? [])
     return {
       now,
-      accounts: ids.flatMap((id) => {
+      accounts: [...accountIds].flatMap((id) => {
         const account = this.accounts.get(id)
         if (account === undefined) return []
         return {
@@ -338,19 +387,21 @@ export class MemoryDatabase {
   }
 
   /** Returns the version of the rows of accounts that it changed. */
-  #apply(writes: Writes): string {
+  apply(writes: Writes, { now = this.now, isReplay = false } = {}): string {
     const transaction = ++this.#transactions
     for (const period of writes.closedPeriods) {
       const { accountId, budget, seq } = period
-      assert.ok(period.endsAt <= this.now, `a period of ${accountId} was ended before its time`)
+      assert.ok(period.endsAt <= now, `a period of ${accountId} was ended before its time`)
       insert(this.periods, `${accountId} ${budget} ${seq}`, { ...period })
     }
     for (const { accountId, budget, seq, spent, held, overrun } of writes.periodDeltas) {
+      if (isReplay) this.#beginRemoved(accountId, budget, seq)
       const period = this.periods.get(`${accountId} ${budget} ${seq}`)
       assert.ok(period, `period ${seq} of ${accountId} ${budget} is in the books`)
       period.spent += spent
       period.held += held
       period.overrun += overrun
+      if (isReplay && spent + held > overrun) period.grantedLimit = higher(period)
     }
     for (const hold of writes.holdsInserted) insert(this.holds, hold.id, hold)
     for (const { id, heldNanodollars } of writes.holdsChanged) {
@@ -381,11 +432,30 @@ export class MemoryDatabase {
     return String(transaction)
   }
 
+  /** The period of a budget that was removed while it began in memory. */
+  #beginRemoved(accountId: string, budget: string, seq: number): void {
+    const before = this.periods.get(`${accountId} ${budget} ${seq - 1}`)
+    const name = `${accountId} ${budget} ${seq}`
+    if (before === undefined || this.periods.has(name)) return
+    const { endsAt, limit } = before
+    const empty = { spent: 0n, held: 0n, overrun: 0n, grantedLimit: limit }
+    this.periods.set(name, { ...before, ...empty, seq, startsAt: endsAt, endsAt })
+  }
+
   #close(accountId: string, budget: FurtherBudget, endsAt: number): void {
     const { name } = budget
     const period = { accountId, budget: name, ...closedBudget(budget, endsAt) }
     insert(this.periods, `${accountId} ${name} ${period.seq}`, period)
   }
+}
+
+function higher({ grantedLimit, limit }: Pick<ClosedPeriod, 'grantedLimit' | 'limit'>) {
+  if (grantedLimit === null || limit === null) return null
+  return limit > grantedLimit ? limit : grantedLimit
+}
+
+function fill<Name, Row>(to: Map<Name, Row>, from: ReadonlyMap<Name, Row>): void {
+  for (const [name, row] of from) to.set(name, row)
 }
 
 type Stated = Pick<Budget, 'spent' | 'held' | 'overrun' | 'grantedLimit'>

@@ -7,7 +7,6 @@ import { loadMutant, loadRules } from './rules.ts'
 import { simulate } from './world.ts'
 
 const SEEDS_MAX = 3000
-const STEPS = 250
 
 describe('the simulation finds', () => {
   for (const mutant of MUTANTS) {
@@ -16,13 +15,14 @@ describe('the simulation finds', () => {
 })
 
 async function isFound(mutant: Mutant): Promise<boolean> {
+  const { onSqlite } = mutant
   const code =
     'mutation' in mutant
-      ? { rules: await loadMutant(mutant.mutation) }
-      : { rules: await loadRules(), faults: mutant.faults }
+      ? { rules: await loadMutant(mutant.mutation), onSqlite }
+      : { rules: await loadRules(), faults: mutant.faults, onSqlite }
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
     try {
-      simulate(seed, STEPS, code)
+      simulate(seed, code)
     } catch (error) {
       // Anything else would be a mutant that cannot run.
       assert.ok(error instanceof assert.AssertionError, String(error))

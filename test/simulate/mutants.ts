@@ -11,7 +11,8 @@ import type { Budget } from '../../src/store/accounts/budgets.ts'
 import type { Faults } from './memory-database.ts'
 import { replacing, type Mutation } from './rules.ts'
 
-export type Mutant = { readonly name: string } & (
+/** `onSqlite` = to be found where a node decides in memory. */
+export type Mutant = { readonly name: string; readonly onSqlite?: boolean } & (
   | { readonly mutation: Mutation }
   | { readonly faults: Faults }
 )
@@ -21,6 +22,30 @@ export const MUTANTS: readonly Mutant[] = [
   { name: 'periods follow the clock of the node', faults: { clockOfNode: true } },
   { name: 'what a node knows is not compared with the books', faults: { noVersions: true } },
   { name: 'the time that a node reckons is not compared', faults: { anyTime: true } },
+
+  // A node that decides in memory, and what others make of its journal.
+  withJournal('an answer is given before its record is written', { answerFirst: true }),
+  withJournal('a record counts whoever has committed meanwhile', { noCount: true }),
+  withJournal('a torn record is brought in', { readTorn: true }),
+  withJournal('a record that was brought in is brought in again', { noPosition: true }),
+  {
+    ...working('a period that began in memory does not begin in the books', (Original) => {
+      return class extends Original {
+        override begin(): void {}
+      }
+    }),
+    onSqlite: true,
+  },
+  {
+    ...working('what was granted in memory was granted under the limits of now', (Original) => {
+      return class extends Original {
+        override grant(...[periods, amount]: Parameters<WorkingSet['grant']>): void {
+          super.grant(periods, amount)
+        }
+      }
+    }),
+    onSqlite: true,
+  },
 
   // What is judged differs from what is true.
   judgingBudgets('nothing is refused', unlimited),
@@ -367,6 +392,10 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
 ]
+
+function withJournal(name: string, faults: Faults): Mutant {
+  return { name, faults, onSqlite: true }
+}
 
 type Judge = typeof judge
 type Verdict = ReturnType<Judge>

@@ -19,7 +19,8 @@ type Dispatch = {
 const MINUTE_MS = 60_000
 
 export class Oracle {
-  readonly #books: MemoryDatabase
+  /** As whoever reads them sees them now. */
+  #books: MemoryDatabase
   readonly #dispatched = new Map<number, Dispatch>()
   readonly #granted = new Set<number>()
   /** The group that each hold was granted in. */
@@ -33,6 +34,22 @@ export class Oracle {
 
   constructor(books: MemoryDatabase) {
     this.#books = books
+  }
+
+  lookAt(books: MemoryDatabase): this {
+    this.#books = books
+    return this
+  }
+
+  /** What was granted is in the books, whether or not it would be granted now. */
+  learn({ items }: Batch, outcomes: readonly Outcome[]): void {
+    for (const [index, item] of items.entries()) {
+      const outcome = outcomes[index]
+      if (item.kind !== 'reserve' || outcome?.kind !== 'judged' || !outcome.answer.reserved)
+        continue
+      this.#granted.add(item.holdId)
+      this.#groups.set(item.holdId, item.ask.groupId)
+    }
   }
 
   /** The provider is called, which is allowed only on a hold that is in the books. */

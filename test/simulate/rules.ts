@@ -7,18 +7,22 @@ import type * as account from '../../src/ledger/rules/account.ts'
 import type * as decide from '../../src/ledger/rules/decide.ts'
 import type * as judge from '../../src/ledger/rules/judge.ts'
 import type * as rates from '../../src/ledger/rules/rates.ts'
+import type * as replay from '../../src/ledger/rules/replay.ts'
 import type * as workingSet from '../../src/ledger/rules/working-set.ts'
 
-export type Rules = Pick<typeof decide, 'accountsOf' | 'decide' | 'knownHoldOf'> &
+export type Rules = Pick<typeof decide, 'accountsOf' | 'decide' | 'decideIn' | 'knownHoldOf'> &
   Pick<typeof rates, 'packWindow' | 'unpackWindow'> &
   Pick<typeof failureDetector, 'FailureDetector'> &
-  Pick<typeof known, 'isUsual' | 'Known'>
+  Pick<typeof known, 'isUsual' | 'Known'> &
+  Pick<typeof workingSet, 'BatchCache' | 'WorkingSet'> &
+  Pick<typeof replay, 'concernedBy' | 'packRecord' | 'recordOf' | 'replay' | 'unpackRecord'>
 
 type Modules = {
   readonly 'rules/account.ts': typeof account
   readonly 'rules/decide.ts': typeof decide
   readonly 'rules/judge.ts': typeof judge
   readonly 'rules/rates.ts': typeof rates
+  readonly 'rules/replay.ts': typeof replay
   readonly 'rules/working-set.ts': typeof workingSet
   readonly 'nodes/failure-detector.ts': typeof failureDetector
   readonly 'postgres/known.ts': typeof known
@@ -60,6 +64,8 @@ async function importRules(query: string): Promise<Rules> {
     ...(await load('rules/rates.ts')),
     ...(await load('nodes/failure-detector.ts')),
     ...(await load('postgres/known.ts')),
+    ...(await load('rules/working-set.ts')),
+    ...(await load('rules/replay.ts')),
   } as Rules
 }
 

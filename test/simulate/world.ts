@@ -2,64 +2,46 @@
 // provider that knows the truth. Everything happens in one thread, in an order that the seed alone decides.
 import assert from 'node:assert/strict'
 import type { WorstCase } from '../../src/catalog/worst-case.ts'
-import { NO_USAGE } from '../../src/core/events.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/units.ts'
 import { HOLDS_PER_NODE } from '../../src/ledger/nodes/membership.ts'
 import type { Batch, BatchResult, Item, Outcome, CheckedAsk } from '../../src/ledger/rules/batch.ts'
 import type { Charge } from '../../src/ledger/rules/rows.ts'
-import { unpackBudgets, type BudgetSetting } from '../../src/store/accounts/budgets.ts'
-import { FRAME_ID } from '../../src/store/database/tables.ts'
-import { MemoryDatabase, type Decided, type Faults } from './memory-database.ts'
+import { MemoryDatabase, type Faults } from './memory-database.ts'
+import { howWritten, SqliteDatabase, SqliteNode, type InMemory } from './memory-journal.ts'
+import {
+  ACTIONS,
+  ACTIONS_ON_SQLITE,
+  emptyCharge,
+  nodeOf,
+  voidOf,
+  type Ghost,
+  type Node,
+  type Queued,
+  type Sent,
+} from './nodes.ts'
 import { Oracle } from './oracle.ts'
+import { GROUPS, KEYS, MODELS, People } from './people.ts'
 import { Random } from './random.ts'
 import type { Rules } from './rules.ts'
 
+const STEPS = 250
+/** Before anything is decided in memory, much has to be known. */
+const STEPS_ON_SQLITE = 500
 const NODES = 3
-const KEYS = ['key_a', 'key_b', 'key_c', 'key_d']
-const GROUPS = ['grp_x', 'grp_y']
-const MODELS = ['m', 'n']
 const DEAD_AFTER_MS = 4000
 const BATCH_MAX = 8
 const SETTLE_DOWN_ROUNDS = 60
 
-type Queued = { readonly item: Item; isRetry: boolean }
-
-/** What a process remembers; all of it is lost when it crashes, except the spool. */
-type Node = {
-  id: number
-  holdCount: number
-  state: 'up' | 'paused' | 'down'
-  /** Was paused or down since it last beat: another node may take it for dead. */
-  wasAway: boolean
-  beatsMissed: number
-  queue: Queued[]
-  sent: Sent | undefined
-  open: Map<number, { readonly ask: CheckedAsk; readonly amount: bigint; isEnding: boolean }>
-  readonly spool: Map<number, Charge>
-  detector: InstanceType<Rules['FailureDetector']>
-  readonly clockSkewMs: number
-  /** What its batches have left known; worthless behind another connection. */
-  known: InstanceType<Rules['Known']>
+type Code = {
+  readonly rules: Rules
+  readonly faults?: Faults | undefined
+  /** One node, mostly alone, on SQLite, instead of several on PostgreSQL. */
+  readonly onSqlite?: boolean | undefined
 }
 
-/** unheard = the connection broke: the node cannot know whether the batch was committed. */
-type Sent = {
-  readonly batch: Batch
-  readonly items: readonly Queued[]
-  /** Set if it was decided before it was sent. */
-  readonly decided: Decided | undefined
-  reply?: BatchResult | 'unheard'
-}
-
-/** A batch of nobody: of a process that has died since, or of a command. */
-type Ghost = Pick<Sent, 'batch' | 'decided'> & Pick<Node, 'clockSkewMs'>
-
-export function simulate(
-  seed: number,
-  steps: number,
-  code: { rules: Rules; faults?: Faults },
-): void {
-  const world = new World(seed, code.rules, code.faults ?? {})
+export function simulate(seed: number, code: Code): void {
+  const world = new World(seed, code)
+  const steps = code.onSqlite === true ? STEPS_ON_SQLITE : STEPS
   for (let step = 0; step < steps; step++) world.step()
   world.settleDown()
 }
@@ -67,8 +49,13 @@ export function simulate(
 class World {
   readonly #random: Random
   readonly #rules: Rules
+  readonly #faults: Faults
   readonly #books: MemoryDatabase
+  readonly #sqlite: SqliteDatabase | undefined
+  /** When the change of a person began that is not committed yet: until then nobody else can write to SQLite. */
+  #changingSince: number | undefined
   readonly #oracle: Oracle
+  readonly #people: People
   readonly #nodes: Node[] = []
   /** Batches sent by processes that have died since. */
   #ghosts: Ghost[] = []
@@ -78,38 +65,53 @@ class World {
   #outageSteps = 0
   #requests = 0
 
-  constructor(seed: number, rules: Rules, faults: Faults) {
+  constructor(seed: number, { rules, faults = {}, onSqlite = false }: Code) {
     this.#random = new Random(seed)
     this.#rules = rules
-    this.#books = new MemoryDatabase(rules, faults)
+    this.#faults = faults
+    this.#sqlite = onSqlite ? new SqliteDatabase(rules, faults) : undefined
+    this.#books = this.#sqlite ?? new MemoryDatabase(rules, faults)
     this.#oracle = new Oracle(this.#books)
-    this.#books.openAccount('key_a', 3000n, { rpm: 5, timezone: 'Asia/Kolkata' })
-    this.#books.openAccount('key_b', 8000n, { concurrency: 3, groupId: 'grp_x' })
-    this.#books.openAccount('key_c', null, { groupId: 'grp_x' })
-    this.#books.openAccount('key_d', null, { groupId: 'grp_y' })
-    this.#books.openAccount('grp_x', 9000n, { rpm: 8 })
-    this.#books.openAccount('grp_y', null, { concurrency: 4 })
-    this.#books.openAccount(FRAME_ID, 12_000n)
-    for (const id of this.#books.accounts.keys()) {
-      if (this.#random.chance(0.5)) this.#changeBudget(id)
-      if (this.#random.chance(0.5)) this.#changeBudget(id)
-      if (this.#random.chance(0.2)) this.#changeRequestCost(id)
-    }
-    for (let count = 0; count < NODES; count++) this.#nodes.push(this.#newNode(count))
+    this.#people = new People({
+      random: this.#random,
+      books: this.#books,
+      sqlite: this.#sqlite,
+      oracle: this.#oracle,
+      command: (item) => this.#command(item),
+    })
+    this.#people.openAccounts()
+    const nodes = onSqlite ? 2 : NODES
+    for (let count = 0; count < nodes; count++) this.#nodes.push(this.#newNode(count))
+    if (onSqlite) this.#leave(this.#nodes[1])
   }
 
   step(): void {
     if (this.#outageSteps > 0) this.#outageSteps -= 1
     this.#pass(this.#random.between(0, 400))
+    if (this.#sqlite !== undefined) return this.#stepOnSqlite(this.#sqlite)
     const node = this.#random.pick(this.#nodes)
-    if (node === undefined) return
     const action = this.#random.pick(ACTIONS)
+    if (node !== undefined && action !== undefined) this[action](node)
+  }
+
+  /** Most of the time the first node is up, and alone. */
+  #stepOnSqlite(sqlite: SqliteDatabase): void {
+    if (this.#random.chance(0.05)) return this.#besides(sqlite)
+    const [first, visitor] = this.#nodes
+    const node = visitor?.state === 'up' && this.#random.chance(0.5) ? visitor : first
+    if (node === undefined) return
+    if (node.state !== 'up' && this.#random.chance(0.2)) {
+      if (node.state === 'paused') node.state = 'up'
+      else this.restart(node)
+    }
+    const action = this.#random.pick(ACTIONS_ON_SQLITE)
     if (action !== undefined) this[action](node)
   }
 
   /** The faults end, every node finishes what is open, and the books are checked. */
   settleDown(): void {
     this.#outageSteps = 0
+    this.#commitChange()
     for (const ghost of this.#ghosts.splice(0)) this.#haunt(ghost)
     for (let round = 0; round < SETTLE_DOWN_ROUNDS; round++) {
       for (const node of this.#nodes) {
@@ -118,21 +120,24 @@ class World {
         for (const holdId of [...node.open.keys()]) this.#end(node, holdId, 'settle')
         this.send(node)
         this.#commit(node, 'heard')
+        this.#commit(node, 'heard')
         this.deliver(node)
         this.sweep(node)
       }
       this.tick()
     }
-    this.#oracle.checkEnd()
+    this.#sqlite?.fold()
+    this.#oracle.lookAt(this.#books).checkEnd()
   }
 
   ask(node: Node): void {
     if (node.state !== 'up') return
     // More often the one with the most limits, so that they are reached.
-    const keyId = this.#random.pick(['key_a', ...KEYS]) ?? ''
+    const often = this.#sqlite === undefined ? ['key_a'] : ['key_a', 'key_a', 'key_b', 'key_b']
+    const keyId = this.#random.pick([...often, ...KEYS]) ?? ''
     const modelAsked = this.#random.pick(MODELS) ?? ''
     // Now and then exactly what is left, where an off-by-one error shows.
-    const left = Number(this.#oracle.left(keyId, modelAsked) ?? 0n)
+    const left = Number(this.#oracle.lookAt(this.#seen).left(keyId, modelAsked) ?? 0n)
     const isExact = left > 0 && this.#random.chance(0.2)
     const outputTokens = isExact ? left : this.#random.between(0, 9) * 100
     const others = this.#random.chance(0.4) ? this.#random.between(1, 2) : 0
@@ -176,12 +181,16 @@ class World {
       prices: [],
       isRetry: items.some(({ isRetry }) => isRetry),
     }
+    if (node.journal !== undefined) {
+      node.sent = { items, batch, decided: undefined, inMemory: node.journal.decide(batch) }
+      return
+    }
     const decided = this.#books.decideOnKnown(batch, node.known, this.#elapsedMs)
     node.sent = { items, batch, decided }
   }
 
   commit(node: Node): void {
-    const fate = this.#random.next()
+    const fate = this.#random.next() * (this.#sqlite === undefined ? 1 : 3)
     if (this.#outageSteps > 0 || fate < 0.08) this.#commit(node, 'lost before')
     else this.#commit(node, fate < 0.16 ? 'lost after' : 'heard')
   }
@@ -225,8 +234,12 @@ class World {
 
   crash(node: Node): void {
     if (!this.#random.chance(0.3)) return
-    // What was sent may still arrive, long after its sender has died.
-    if (node.sent !== undefined && node.sent.reply === undefined) {
+    // What was sent may still arrive, long after its sender has died: on SQLite what it was writing, at once.
+    if (node.journal !== undefined) {
+      const { inMemory } = node.sent ?? {}
+      if (inMemory?.isWritten === false) node.journal.write(inMemory, howWritten(this.#random, 0.5))
+      this.#oracle.forgetMinutes(this.#books.now)
+    } else if (node.sent !== undefined && node.sent.reply === undefined) {
       this.#ghosts.push({ ...node.sent, clockSkewMs: node.clockSkewMs })
     }
     Object.assign(node, {
@@ -236,11 +249,14 @@ class World {
       sent: undefined,
       open: new Map(),
       known: new this.#rules.Known(),
+      journal: this.#sqlite && new SqliteNode(this.#sqlite),
     })
   }
 
   restart(node: Node): void {
-    if (node.state !== 'down') return
+    if (node.state !== 'down' || this.#changingSince !== undefined) return
+    // Its process is known to be gone.
+    if (this.#sqlite !== undefined) this.#books.fence(node.id)
     this.#join(node)
     node.state = 'up'
     for (const charge of node.spool.values()) this.#enqueueSettle(node, charge)
@@ -260,7 +276,7 @@ class World {
   tick(): void {
     this.#monotonicMs += 1000
     this.#pass(1000)
-    if (this.#outageSteps > 0) return
+    if (this.#outageSteps > 0 || this.#changingSince !== undefined) return
     for (const node of this.#nodes) {
       if (node.state !== 'up') continue
       // A busy node may be late twice, which is no reason to take it for dead.
@@ -274,11 +290,14 @@ class World {
   }
 
   outage(): void {
-    if (this.#random.chance(0.2)) this.#outageSteps = this.#random.between(1, 200)
+    if (!this.#random.chance(0.2)) return
+    this.#outageSteps = this.#random.between(1, this.#sqlite === undefined ? 200 : 50)
   }
 
   /** Hours pass, a day ends; now and then somebody sets the clock back, by hours or by weeks. */
   clock(): void {
+    // What begins while somebody changes things began in memory only.
+    if (this.#changingSince !== undefined && this.#random.chance(0.7)) return this.#endPeriod()
     if (this.#random.chance(0.3)) this.#books.now += this.#random.between(0, 5) * HOUR_MS
     if (this.#random.chance(0.05)) {
       this.#oracle.forgetMinutes(this.#books.now)
@@ -289,33 +308,37 @@ class World {
     }
   }
 
+  /** The next period that ends does so now. */
+  #endPeriod(): void {
+    const ends = [...this.#books.accounts.values()].flatMap(({ periodEndsAt: at }) =>
+      at !== null && at > this.#books.now ? [at] : [],
+    )
+    if (ends.length > 0) this.#books.now = Math.min(...ends)
+  }
+
+  /** On SQLite what is decided in memory until a change is committed counts before it, and is carried out after it. */
   administer(): void {
-    const id = this.#random.pick([...KEYS, ...GROUPS, FRAME_ID]) ?? ''
-    const account = this.#books.account(id)
-    const what = this.#random.next()
-    if (what < 0.3 && account.limit !== null) {
-      const limit = BigInt(this.#random.between(0, id === FRAME_ID ? 200 : 90)) * 100n
-      this.#books.change(id, { limit })
-    } else if (what < 0.4 && id !== FRAME_ID) {
-      const rpm = this.#random.chance(0.5) ? null : this.#random.between(1, 6)
-      const concurrency = this.#random.chance(0.5) ? null : this.#random.between(1, 4)
-      this.#books.change(id, { rpm, concurrency, rateWindow: '' })
-      this.#oracle.forgetMinutes(this.#books.now)
-    } else if (what < 0.5) {
-      const budget = this.#anyBudget(id)
-      this.#command({ kind: 'top-up', keyId: id, budget, amount: 500n, note: NOTE })
-    } else if (what < 0.6) {
-      this.#command({ kind: 'reset', keyId: id, budget: this.#anyBudget(id), note: NOTE })
-    } else if (what < 0.8) this.#changeBudget(id)
-    else if (what < 0.85) this.#changeRequestCost(id)
-    else if (GROUPS.includes(id)) this.#changeGroup(id)
-    else if (KEYS.includes(id)) {
-      this.#books.change(id, { groupId: this.#random.pick([...GROUPS, null]) ?? null })
-    }
+    if (this.#sqlite === undefined) return this.#people.change()
+    if (this.#changingSince !== undefined) return this.#commitChange()
+    this.#sqlite.fold()
+    this.#changingSince = this.#books.now
+    if (this.#random.chance(0.4)) this.#commitChange()
+  }
+
+  #commitChange(): void {
+    const { now } = this.#books
+    const since = this.#changingSince
+    if (since === undefined) return
+    this.#changingSince = undefined
+    this.#books.now = since
+    this.#people.change(Math.max(since, now))
+    this.#books.now = now
   }
 
   /** A node sums up days and looks for its own forgotten holds, as the maintenance does every half minute. */
   sweep(node: Node): void {
+    if (this.#changingSince !== undefined) return
+    this.#sqlite?.fold()
     this.#books.sumUpKeyDays()
     if (node.state !== 'up' || node.sent !== undefined || node.queue.length > 0) return
     for (const [holdId, { keyId, groupId }] of this.#books.holds) {
@@ -323,6 +346,31 @@ class World {
       const on = { keyId, groupId, holdId }
       node.queue.push({ item: { kind: 'void', ...on, reason: 'forgotten' }, isRetry: true })
     }
+  }
+
+  /** What happens beside a node on SQLite: somebody reads, its own thread folds, a second node leaves. */
+  #besides(sqlite: SqliteDatabase): void {
+    const [node, visitor] = this.#nodes
+    if (this.#changingSince !== undefined) return
+    const what = this.#random.next()
+    if (what < 0.3) sqlite.fold()
+    else if (what < 0.6) node?.journal?.fold()
+    else if (visitor === undefined) return
+    else if (sqlite.nodes.get(visitor.id) === 'live') this.#leave(visitor)
+    else if (this.#random.chance(0.15)) this.restart(visitor)
+  }
+
+  #leave(node: Node | undefined): void {
+    if (node === undefined) return
+    const journal = this.#sqlite && new SqliteNode(this.#sqlite)
+    Object.assign(node, { state: 'down', wasAway: true, queue: [], sent: undefined, journal })
+    node.open.clear()
+    this.#books.fence(node.id)
+  }
+
+  /** As the books are with what is in journals. */
+  get #seen(): MemoryDatabase {
+    return this.#sqlite?.view() ?? this.#books
   }
 
   /** What a node knows of the key's group: now and then something that is no longer true. */
@@ -334,43 +382,6 @@ class World {
     if (groupId === null) return { groupId, groupVersion: 0 }
     const { allowVersion } = this.#books.account(groupId)
     return { groupId, groupVersion: allowVersion - (this.#random.chance(0.02) ? 1 : 0) }
-  }
-
-  /** Its models, or whether it is archived: its version goes up, and the next request is checked anew. */
-  #changeGroup(id: string): void {
-    const { status, allowVersion } = this.#books.account(id)
-    const isArchived = status === 'active' && this.#random.chance(0.3)
-    this.#books.change(id, {
-      status: isArchived ? 'archived' : 'active',
-      allowVersion: allowVersion + 1,
-    })
-  }
-
-  /** Adds, changes or removes a second window, or on a key the cap for a model. */
-  #changeBudget(id: string): void {
-    const isCap = KEYS.includes(id) && this.#random.chance(0.5)
-    const name = isCap ? (`model:${this.#random.pick(MODELS)}` as const) : 'window'
-    const others = unpackBudgets(this.#books.account(id).budgets).flatMap(
-      ({ name: other, period, limit }) =>
-        other === name || limit === null ? [] : { name: other, period, limit },
-    )
-    const limit = BigInt(this.#random.between(0, id === FRAME_ID ? 200 : 90)) * 100n
-    const period = this.#random.pick(['week', 'never', 'day'] as const) ?? 'week'
-    const wanted: readonly BudgetSetting[] = this.#random.chance(0.3)
-      ? others
-      : [...others, { name, period, limit }]
-    this.#books.setBudgets(id, wanted)
-  }
-
-  #changeRequestCost(id: string): void {
-    if (id === FRAME_ID) return
-    const most = this.#random.between(0, 9)
-    this.#books.change(id, { requestCostMax: most === 0 ? null : BigInt(most) * 100n })
-  }
-
-  #anyBudget(id: string) {
-    const budgets = unpackBudgets(this.#books.account(id).budgets)
-    return this.#random.pick(['' as const, ...budgets.map(({ name }) => name)]) ?? ''
   }
 
   /** Cheaper or dearer than the first, or free. */
@@ -398,6 +409,7 @@ class World {
       detector: new this.#rules.FailureDetector(DEAD_AFTER_MS),
       clockSkewMs: (index - 1) * 5_000_000,
       known: new this.#rules.Known(),
+      journal: this.#sqlite && new SqliteNode(this.#sqlite),
     }
     this.#join(node)
     return node
@@ -416,15 +428,67 @@ class World {
   #commit(node: Node, fate: 'heard' | 'lost before' | 'lost after'): void {
     const { sent } = node
     if (sent === undefined || sent.reply !== undefined) return
+    if (sent.inMemory !== undefined && this.#commitInMemory(node, sent, sent.inMemory)) return
+    // The change is not kept open for long when a batch waits for it.
+    if (this.#changingSince !== undefined && this.#random.chance(0.3)) this.#commitChange()
+    if (this.#changingSince !== undefined) return
+    if (node.journal !== undefined && fate !== 'heard') {
+      sent.reply = 'unheard'
+      // Its record may count before it is sent again.
+      if (sent.inMemory) this.#learn(sent.batch, sent.inMemory)
+      return
+    }
     const result = fate === 'lost before' ? undefined : this.#execute(sent, node)
     sent.reply = fate === 'heard' && result !== undefined ? result : 'unheard'
     if (sent.reply === 'unheard') node.known = new this.#rules.Known()
   }
 
-  #execute({ batch, decided }: Sent, { clockSkewMs, known }: Node): BatchResult {
+  /** First its record is written, then it counts if nobody else has committed meanwhile; if not, it is decided again. */
+  #commitInMemory(node: Node, sent: Sent, inMemory: InMemory): boolean {
+    const { journal } = node
+    if (journal === undefined) return false
+    if (this.#faults.answerFirst === true) {
+      sent.reply = inMemory.result
+      return true
+    }
+    if (!inMemory.isWritten) {
+      journal.write(inMemory, howWritten(this.#random, 0.1))
+      return true
+    }
+    if (node.state !== 'up') return true
+    if (!journal.counts()) return false
+    sent.reply = inMemory.result
+    const view = this.#seen
+    const { now } = view
+    view.now = inMemory.at
+    this.#oracle.lookAt(view).check(sent.batch, inMemory.result.outcomes)
+    view.now = now
+    return true
+  }
+
+  #execute({ batch, decided, inMemory }: Sent, node: Node): BatchResult | undefined {
+    const { clockSkewMs, known, journal } = node
+    if (journal !== undefined) {
+      const { result, isBroughtIn } = journal.run(batch, inMemory)
+      // Records without an answer are brought in by whoever comes first.
+      if (this.#nodes.some(({ sent }) => sent?.inMemory?.isWritten === true)) {
+        this.#oracle.forgetMinutes(this.#books.now)
+      }
+      if (isBroughtIn && inMemory !== undefined) {
+        this.#learn(batch, inMemory)
+        return inMemory.result
+      }
+      return inMemory?.record !== undefined && !result.live ? undefined : this.#check(batch, result)
+    }
     const learner = { known, atMs: this.#elapsedMs }
     const written = decided && this.#books.writeIfTrue(batch, decided, learner)
     return this.#check(batch, written ?? this.#books.run(batch, clockSkewMs, learner))
+  }
+
+  /** When those who count minutes count it, nobody can tell. */
+  #learn(batch: Batch, { result }: InMemory): void {
+    this.#oracle.learn(batch, result.outcomes)
+    this.#oracle.forgetMinutes(this.#books.now)
   }
 
   /** If it was decided, and that is no longer true, nobody is left who would run it again. */
@@ -440,7 +504,7 @@ class World {
     if (!result.live) return result
     const isLive = batch.nodeId === null || this.#books.nodes.get(batch.nodeId) === 'live'
     assert.ok(isLive, `node ${batch.nodeId} was fenced and committed all the same`)
-    this.#oracle.check(batch, result.outcomes)
+    this.#oracle.lookAt(this.#books).check(batch, result.outcomes)
     return result
   }
 
@@ -485,7 +549,7 @@ class World {
       const { holdId, amountNanodollars: amount } = outcome.answer
       node.open.set(holdId, { ask: item.ask, amount, isEnding: false })
       if (this.#random.chance(0.1)) this.#end(node, holdId, 'void')
-      else this.#oracle.dispatch(holdId)
+      else this.#oracle.lookAt(this.#seen).dispatch(holdId)
     }
     if (outcome.kind === 'settled' && item.kind === 'settle') {
       const { id: holdId } = item.charge
@@ -550,60 +614,4 @@ class World {
       node.queue.push({ item: { kind: 'orphan', keyId, groupId, holdId }, isRetry: false })
     }
   }
-}
-
-/** Each action happens as often as it is listed. */
-const ACTIONS = [
-  ...Array.from({ length: 10 }, () => 'ask' as const),
-  ...Array.from({ length: 8 }, () => 'send' as const),
-  ...Array.from({ length: 8 }, () => 'commit' as const),
-  ...Array.from({ length: 8 }, () => 'deliver' as const),
-  ...Array.from({ length: 7 }, () => 'end' as const),
-  ...Array.from({ length: 3 }, () => 'tick' as const),
-  'change',
-  'change',
-  'change',
-  'crash',
-  'restart',
-  'pause',
-  'ghost',
-  'outage',
-  'clock',
-  'administer',
-  'sweep',
-] as const
-
-const NOTE = { entryId: 'entry', actor: 'ann', reason: 'test' }
-
-const emptyCharge: Charge = {
-  id: 0,
-  requestId: '',
-  keyId: '',
-  groupId: null,
-  endpoint: 'chat',
-  modelAsked: 'm',
-  modelServed: null,
-  provider: null,
-  status: 200,
-  errorCode: null,
-  ...NO_USAGE,
-  inputTokens: 10,
-  costNanodollars: 0n,
-  priceVersion: null,
-  estimated: false,
-  latencyMs: 0,
-  firstTokenMs: null,
-  traceId: null,
-  endUser: null,
-  tags: '{}',
-  attempts: '[]',
-}
-
-function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {
-  const { keyId, groupId } = ask
-  return { kind: 'void', keyId, groupId, holdId, reason: 'abandoned' }
-}
-
-function nodeOf(holdId: number): number {
-  return Math.floor(holdId / HOLDS_PER_NODE)
 }
