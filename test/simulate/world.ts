@@ -469,15 +469,17 @@ class World {
   #execute({ batch, decided, inMemory }: Sent, node: Node): BatchResult | undefined {
     const { clockSkewMs, known, journal } = node
     if (journal !== undefined) {
+      // Somebody may have brought its record in, and ended its journal with that.
+      const isFound = batch.items.some((item) => {
+        return item.kind === 'reserve' && this.#books.holds.has(item.holdId)
+      })
       const { result, isBroughtIn } = journal.run(batch, inMemory)
       // Records without an answer are brought in by whoever comes first.
       if (this.#nodes.some(({ sent }) => sent?.inMemory?.isWritten === true)) {
         this.#oracle.forgetMinutes(this.#books.now)
       }
-      if (isBroughtIn && inMemory !== undefined) {
-        this.#learn(batch, inMemory)
-        return inMemory.result
-      }
+      if (inMemory !== undefined && (isFound || isBroughtIn)) this.#learn(batch, inMemory)
+      if (inMemory !== undefined && isBroughtIn) return inMemory.result
       return inMemory?.record !== undefined && !result.live ? undefined : this.#check(batch, result)
     }
     const learner = { known, atMs: this.#elapsedMs }
