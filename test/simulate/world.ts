@@ -463,6 +463,8 @@ class World {
     view.now = inMemory.at
     this.#oracle.lookAt(view).check(sent.batch, inMemory.result.outcomes)
     view.now = now
+    // Decided before the clock was set back.
+    if (inMemory.at > now) this.#oracle.forgetMinutes(inMemory.at)
     return true
   }
 
