@@ -2,14 +2,14 @@
 // and 256 connections, and the ledger alone. Run it before and after a change to the path of a request.
 import { join } from 'node:path'
 import type { Checkout } from './checkout.ts'
-import { checkOut, THIS_CHECKOUT } from './checkout.ts'
+import { THIS_CHECKOUT } from './checkout.ts'
 import { tollgateContender } from './contenders/contender.ts'
 import type { Contender } from './contenders/contender.ts'
 import { startUpstreams } from './contenders/servers.ts'
 import { makeKeys, startTollgate } from './contenders/tollgate.ts'
 import type { Measured } from './load/load.ts'
 import { describeMachine, machineText } from './machine.ts'
-import { median, runFolder, share } from './measuring.ts'
+import { median, medianRatio, runFolder, share } from './measuring.ts'
 import type { Books } from './pairs/start.ts'
 import { runPairs } from './pairs/start.ts'
 import { pinThisProcess } from './processes.ts'
@@ -32,12 +32,7 @@ type Row = {
   readonly better: 'more' | 'less'
 }
 
-export async function against(revision: string): Promise<number> {
-  const other = checkOut(revision)
-  if (other === undefined) {
-    console.error(`there is no commit "${revision}" in this repository`)
-    return 2
-  }
+export async function against(other: Checkout): Promise<number> {
   pinThisProcess()
   const folder = runFolder()
   console.log(machineText(describeMachine(folder)))
@@ -46,13 +41,15 @@ export async function against(revision: string): Promise<number> {
     ...(await ledgerRows([other, THIS_CHECKOUT], folder)),
   ]
   const lines = rows.map((row) => {
-    const ratio = ratioOf(row)
+    const ratio = medianRatio(row.after, row.before)
     const figures = [row.before, row.after].map((values) => median(values).toFixed(0))
     return [row.label, ...figures, ratio.toFixed(2), verdictOf(row, ratio)]
   })
   const header = ['', other.name, THIS_CHECKOUT.name, `× ${other.name}`, '']
   console.log(alignedTable([header, ...lines]))
-  const isSlower = rows.some((row) => verdictOf(row, ratioOf(row)) === 'slower')
+  const isSlower = rows.some(
+    (row) => verdictOf(row, medianRatio(row.after, row.before)) === 'slower',
+  )
   console.log(
     isSlower
       ? `This checkout is slower than ${other.name} by more than ${NOISE * 100} % in at least one row.`
@@ -125,10 +122,6 @@ async function ledgerRows(checkouts: Pair<Checkout>, folder: string): Promise<Ro
 }
 
 /** Compared within each round, so that a machine that slows down affects both alike. */
-function ratioOf({ before, after }: Row): number {
-  return median(after.map((value, round) => value / (before[round] ?? NaN)))
-}
-
 function verdictOf({ better }: Row, ratio: number): 'faster' | 'as fast' | 'slower' {
   const gain = better === 'more' ? ratio : 1 / ratio
   if (gain < 1 - NOISE) return 'slower'

@@ -5,15 +5,17 @@
 // `npm run bench -- --publish`: writes the last full run into docs/performance.md.
 // `npm run bench:scale`: a full database beside an empty one.
 
+import type { Checkout } from './checkout.ts'
+
 type Command = (options: readonly string[]) => Promise<number>
 
 const commands: Readonly<Record<string, Command>> = {
   '': async () => (await import('./full.ts')).full(),
-  '--against': async ([commit = '']) => (await import('./against.ts')).against(commit),
+  '--against': beside(async (other) => (await import('./against.ts')).against(other)),
   '--burst': async () => (await import('./burst.ts')).burst(),
   '--ledger': async () => (await import('./ledger.ts')).ledger(),
-  '--pages': async ([commit = '']) => (await import('./pages.ts')).pages(commit),
-  '--postgres': async ([commit = '']) => (await import('./postgres.ts')).onPostgres(commit),
+  '--pages': beside(async (other) => (await import('./pages.ts')).pages(other)),
+  '--postgres': beside(async (other) => (await import('./postgres.ts')).onPostgres(other)),
   '--quick': async () => (await import('./quick.ts')).quick(),
   '--publish': async () => (await import('./report/files.ts')).publishResults(),
   '--steps': async () => (await import('./steps/steps.ts')).steps(),
@@ -34,3 +36,14 @@ if (command === undefined || (!isOption && word !== '--scale')) {
 } else process.exitCode = await command(options)
 // Started programs end with this process; only they could keep it alive.
 process.exit()
+
+/** Measures another commit beside this checkout. */
+function beside(measure: (other: Checkout) => Promise<number>): Command {
+  return async ([revision = '']) => {
+    const { checkOut } = await import('./checkout.ts')
+    const other = checkOut(revision)
+    if (other !== undefined) return measure(other)
+    console.error(`there is no commit "${revision}" in this repository`)
+    return 2
+  }
+}

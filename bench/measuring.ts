@@ -26,6 +26,11 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.floor(sorted.length * share)] ?? 0
 }
 
+/** Of figures beside others of the same rounds: the median of the ratios within each round. */
+export function medianRatio(values: readonly number[], others: readonly number[]): number {
+  return median(values.map((value, round) => value / (others[round] ?? NaN)))
+}
+
 /** Half the distance between the smallest and the largest, as a share of the median. */
 export function spread(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / 2 / median(values)

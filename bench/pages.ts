@@ -6,8 +6,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { start } from '../test/support/process.ts'
 import { launchBrowser } from '../test/support/web/chromium.ts'
 import { becomeAdministrator, send } from '../test/support/web/web.ts'
-import { checkOut, launcherOf, THIS_CHECKOUT, type Checkout } from './checkout.ts'
-import { median, runFolder, share } from './measuring.ts'
+import { launcherOf, THIS_CHECKOUT, type Checkout } from './checkout.ts'
+import { median, medianRatio, runFolder, share } from './measuring.ts'
 import { alignedTable } from './report/table.ts'
 
 const ROUNDS = share(7)
@@ -28,12 +28,7 @@ const READY_MS_MAX = 120_000
 type Stage = { readonly url: string; readonly context: BrowserContext }
 type Loaded = { readonly readyMs: number; readonly requests: number; readonly kilobytes: number }
 
-export async function pages(revision: string): Promise<number> {
-  const other = checkOut(revision)
-  if (other === undefined) {
-    console.error(`there is no commit "${revision}" in this repository`)
-    return 2
-  }
+export async function pages(other: Checkout): Promise<number> {
   const browser = await launchBrowser()
   const stages = [await open(browser, other), await open(browser, THIS_CHECKOUT)] as const
   const rounds: (readonly [Loaded, Loaded])[] = []
@@ -54,7 +49,10 @@ export async function pages(revision: string): Promise<number> {
       row('transferred, kB', 'kilobytes'),
     ]),
   )
-  const ratio = median(rounds.map(([before, after]) => after.readyMs / before.readyMs))
+  const ratio = medianRatio(
+    rounds.map(([, after]) => after.readyMs),
+    rounds.map(([before]) => before.readyMs),
+  )
   const requests = column(1, 'requests')
   const isGood = ratio <= RATIO_MAX && requests <= REQUESTS_MAX
   console.log(

@@ -2,14 +2,14 @@
 // requests at 1 and 32 connections, and the ledger alone on one node and on three. The processor time of the database
 // server is counted, because a gateway that leaves work to it only looks cheaper.
 import type { Checkout } from './checkout.ts'
-import { checkOut, THIS_CHECKOUT } from './checkout.ts'
+import { THIS_CHECKOUT } from './checkout.ts'
 import { tollgateContender, type Contender } from './contenders/contender.ts'
 import { makeDatabase, startPostgres, stopPostgres } from './contenders/postgres.ts'
 import { startUpstreams } from './contenders/servers.ts'
 import { makeKeys, startTollgate } from './contenders/tollgate.ts'
 import type { Measured } from './load/load.ts'
 import { describeMachine, machineText } from './machine.ts'
-import { median, runFolder, share } from './measuring.ts'
+import { median, medianRatio, runFolder, share } from './measuring.ts'
 import { pairsPerSecond } from './pairs/start.ts'
 import { pinThisProcess } from './processes.ts'
 import { alignedTable } from './report/table.ts'
@@ -30,12 +30,7 @@ type Row = {
 
 type Pair<Item> = readonly [before: Item, after: Item]
 
-export async function onPostgres(revision: string): Promise<number> {
-  const other = checkOut(revision)
-  if (other === undefined) {
-    console.error(`there is no commit "${revision}" in this repository`)
-    return 2
-  }
+export async function onPostgres(other: Checkout): Promise<number> {
   pinThisProcess()
   const folder = runFolder()
   console.log(machineText(describeMachine(folder)))
@@ -48,7 +43,7 @@ export async function onPostgres(revision: string): Promise<number> {
   await stopPostgres()
   const lines = rows.map((row) => {
     const figures = [row.before, row.after].map((values) => median(values).toFixed(row.digits))
-    return [row.label, ...figures, ratioOf(row).toFixed(2)]
+    return [row.label, ...figures, medianRatio(row.after, row.before).toFixed(2)]
   })
   console.log(alignedTable([['', other.name, THIS_CHECKOUT.name, `× ${other.name}`], ...lines]))
   return 0
@@ -119,6 +114,3 @@ async function ledgerRows(checkouts: Pair<Checkout>, place: Place): Promise<Row[
 }
 
 /** Compared within each round, so that a machine that slows down affects both alike. */
-function ratioOf({ before, after }: Row): number {
-  return median(after.map((value, round) => value / (before[round] ?? NaN)))
-}

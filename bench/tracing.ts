@@ -5,7 +5,7 @@ import { tollgateContender } from './contenders/contender.ts'
 import { startCollector, startUpstreams, type Upstreams } from './contenders/servers.ts'
 import { startTollgate } from './contenders/tollgate.ts'
 import type { Measured } from './load/load.ts'
-import { median, runFolder, share } from './measuring.ts'
+import { median, medianRatio, runFolder, share } from './measuring.ts'
 import { pinThisProcess } from './processes.ts'
 import { alignedTable } from './report/table.ts'
 import { isMeasured, measure, ROUND_SECONDS, warmUp } from './rounds.ts'
@@ -49,11 +49,12 @@ export async function measureTracing(
     return rounds
   })
   // Compared within each round, so that a machine that slows down affects all alike.
+  const rateOf = ({ perSecond }: Measured): number => perSecond
   const ratioOf = (rounds: readonly Measured[]): number =>
-    median(rounds.map(({ perSecond }, round) => perSecond / (off[round]?.perSecond ?? NaN)))
+    medianRatio(rounds.map(rateOf), off.map(rateOf))
   const lines = [off, tenth, all].map((rounds, index) => [
     nameOf(SAMPLED[index]),
-    median(rounds.map(({ perSecond }) => perSecond)).toFixed(0),
+    median(rounds.map(rateOf)).toFixed(0),
     median(rounds.map(({ cpuUs }) => cpuUs)).toFixed(0),
     ratioOf(rounds).toFixed(2),
   ])

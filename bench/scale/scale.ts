@@ -13,7 +13,7 @@ import { startUpstreams } from '../contenders/servers.ts'
 import type { Upstreams } from '../contenders/servers.ts'
 import { startTollgate } from '../contenders/tollgate.ts'
 import { describeMachine, machineText } from '../machine.ts'
-import { effort, median, runFolder, share } from '../measuring.ts'
+import { effort, median, medianRatio, runFolder, share } from '../measuring.ts'
 import { pairsPerSecond } from '../pairs/start.ts'
 import { pinThisProcess } from '../processes.ts'
 import { writeScale } from '../report/files.ts'
@@ -184,7 +184,10 @@ function rateCell(results: ReadonlyMap<string, Rounds>, name: string): Cell {
   if (!isMeasured(rounds)) return failedCell(rounds?.failed)
   const rates = rounds.map(({ perSecond }) => perSecond)
   if (!isMeasured(empty)) return { ...cellOf(median(rates)), figure: NaN }
-  const ratio = median(rates.map((rate, round) => rate / (empty[round]?.perSecond ?? NaN)))
+  const ratio = medianRatio(
+    rates,
+    empty.map(({ perSecond }) => perSecond),
+  )
   return { text: `${cellOf(median(rates)).text} ×${ratio.toFixed(2)}`, figure: ratio }
 }
 

@@ -126,13 +126,14 @@ describe('opening a database', () => {
   })
 
   test('keeps the settings of the address, and applies our own', async () => {
-    const search = '?options=-c%20synchronous_commit%3Doff%20-c%20geqo%3Doff'
+    const search = '?options=-c%20synchronous_commit%3Doff%20-c%20jit%3Don%20-c%20geqo%3Doff'
     const opened = await openStore(changed(database.url, { search }), options)
     const { rows } = await sql`
-      SELECT current_setting('synchronous_commit') AS durable, current_setting('geqo') AS geqo
+      SELECT current_setting('synchronous_commit') AS durable, current_setting('jit') AS jit,
+             current_setting('geqo') AS geqo
     `.execute(opened.db)
     await opened.close()
-    assert.deepEqual(rows, [{ durable: 'on', geqo: 'off' }])
+    assert.deepEqual(rows, [{ durable: 'on', jit: 'off', geqo: 'off' }])
   })
 
   test('makes nodes that start at once wait for each other, whatever the database’s settings', async () => {
