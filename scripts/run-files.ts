@@ -23,8 +23,8 @@ type FileRun = {
   readonly skips: Skip[]
 }
 
-// Longer than any sound file needs on a slow machine: a file that hangs fails, and does not block a nightly run.
-const fileTimeoutMs = 600_000
+/** Longer than any sound test needs on a slow machine. */
+const silenceMsMax = 600_000
 
 /** A file often waits for a process, a disk or a clock: meanwhile others can run. */
 const usuallyAtOnce = availableParallelism() + 2
@@ -35,27 +35,35 @@ export async function runFiles(
   signal: AbortSignal,
   atOnce = usuallyAtOnce,
 ): Promise<ReadonlyMap<string, Outcome>> {
-  if (files.length === 0) return new Map()
-  const runs = new Map<string, FileRun>()
-  const runOf = (file = ''): FileRun => {
-    const known = runs.get(file) ?? { passed: 0, output: '', failures: [], skips: [] }
-    runs.set(file, known)
-    return known
+  const outcomes = new Map<string, Outcome>()
+  const waiting = [...files]
+  const runNext = async (): Promise<void> => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
+      outcomes.set(file, await runFile(file, signal))
   }
-  const stream = run({
-    files: [...files],
-    concurrency: atOnce,
-    timeout: fileTimeoutMs,
-    signal,
-  })
-  for await (const { type, data } of stream) {
-    if (type === 'test:stdout' || type === 'test:stderr') runOf(data.file).output += data.message
+  await Promise.all(Array.from({ length: atOnce }, runNext))
+  return outcomes
+}
+
+/** A file that reports nothing for long is ended: a failed test may have left something that keeps it alive for ever. */
+async function runFile(file: string, interrupted: AbortSignal): Promise<Outcome> {
+  const fileRun: FileRun = { passed: 0, output: '', failures: [], skips: [] }
+  const silent = new AbortController()
+  const alarm = setTimeout(
+    () => silent.abort(new Error('ended: it reported nothing for ten minutes')),
+    silenceMsMax,
+  )
+  const signal = AbortSignal.any([interrupted, silent.signal])
+  for await (const { type, data } of run({ files: [file], signal })) {
+    alarm.refresh()
+    if (type === 'test:stdout' || type === 'test:stderr') fileRun.output += data.message
     // The end of a file arrives as one more test, named by its path.
-    else if (type === 'test:complete' && files.includes(data.name)) endFile(runOf(data.name), data)
-    else if (type === 'test:complete') endTest(runOf(data.entryFile ?? data.file), data)
+    else if (type === 'test:complete' && data.name === file) endFile(fileRun, data)
+    else if (type === 'test:complete') endTest(fileRun, data)
   }
+  clearTimeout(alarm)
   // A file's output arrives after its end, so it is added here.
-  return new Map([...runs].map(([file, each]) => [file, withOutput(file, each)]))
+  return withOutput(file, fileRun)
 }
 
 function endTest(fileRun: FileRun, data: EventData.TestComplete): void {

@@ -45,6 +45,8 @@ const alive = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL')
 })
+// How the runner ends a file that hangs.
+process.once('SIGTERM', () => process.exit(1))
 
 /** Runs a program to its end. */
 export function run(
