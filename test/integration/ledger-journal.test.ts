@@ -60,6 +60,28 @@ test('others see every row at once, and nothing is left of a node that has left'
   assert.equal(journalsIn(folder).length, 1)
 })
 
+test('the first calls of keys are decided in memory as well, with what the database has of them', async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const keys: string[] = []
+  for (let count = 0; count <= 20; count++) keys.push(await fixture.key(1000n))
+  const [first = '', ...others] = keys
+  await spend(fixture.ledger, ask(first, 10))
+  const bare = new DatabaseSync(join(folder, 'test.db'), { readOnly: true })
+  let lags = 0
+  for (const key of others) {
+    const asked = ask(key, 10)
+    const answer = await fixture.ledger.reserve(asked)
+    assert.ok(answer.reserved)
+    if (bare.prepare('SELECT count(*) AS count FROM holds').get()?.['count'] === 0) lags += 1
+    await fixture.ledger.settle(settlement(asked, answer))
+    const refused = refusal(await fixture.ledger.reserve(ask(key, 999)))
+    assert.equal(refused.reason, 'budget')
+  }
+  bare.close()
+  assert.ok(lags > 0, 'their accounts are read, and nothing is committed for that')
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
+
 test('a key that another process revokes gets nothing from then on', async (context) => {
   const { fixture, other } = await open(context)
   for (let round = 0; round < 20; round++) {

@@ -42,6 +42,7 @@ export type Faults = {
   readonly readTorn?: boolean
   readonly noPosition?: boolean
   readonly noCount?: boolean
+  readonly readBehind?: boolean
   readonly answerFirst?: boolean
 }
 

@@ -115,6 +115,8 @@ const NO_RECORD = 0
 export class SqliteNode {
   readonly #books: SqliteDatabase
   readonly #cache: InstanceType<Rules['BatchCache']>
+  /** Every account that a record has moved which is not in the tables is remembered. */
+  #isComplete = false
   #journal: { readonly nodeId: number; next: number } | undefined
   /** The count of commits, if nobody else commits. */
   #expected: number | undefined
@@ -136,19 +138,33 @@ export class SqliteNode {
   decide(batch: Batch): InMemory | undefined {
     const { items, nodeId, isRetry } = batch
     if (isRetry || nodeId !== this.#journal?.nodeId || !this.#isCurrent) return undefined
+    if (this.#isComplete) this.#readAccounts(items)
     const snapshot = this.#snapshot(items)
     if (snapshot === undefined) return undefined
     const { WorkingSet, decideIn, recordOf, packRecord } = this.#books.rules
     const work = new WorkingSet(snapshot)
     const { outcomes, balances } = decideIn(work, items)
     const record = recordOf(batch, outcomes, work)
-    this.#cache.remember([], work.holdChanges())
+    this.#cache.rememberHolds(work.holdChanges())
     return {
       result: { live: true, outcomes, balances },
       record: record && packRecord(record),
       at: snapshot.now,
       isWritten: false,
     }
+  }
+
+  #readAccounts(items: readonly Item[]): void {
+    const { accounts } = this.#cache
+    const accountIds = this.#books.rules.accountsOf(items).filter((id) => !accounts.has(id))
+    const found = this.#books.read({ now: this.#books.now, accountIds, holdIds: [] })
+    for (const account of found.accounts) accounts.set(account.id, account)
+  }
+
+  /** As when it remembers too many. */
+  forgetAccounts(): void {
+    this.#cache.accounts.clear()
+    if (this.#books.faults.readBehind !== true) this.#isComplete = false
   }
 
   #snapshot(items: readonly Item[]): Snapshot | undefined {
@@ -180,6 +196,7 @@ export class SqliteNode {
   counts(): boolean {
     if (this.#isBroken || !this.#isCurrent) {
       this.#cache.forget()
+      this.#isComplete = false
       return false
     }
     this.#doubtfulSeq = NO_RECORD
@@ -212,6 +229,7 @@ export class SqliteNode {
     if (this.#isBroken || !this.#isAlone) this.#endJournal()
     if (!wasCurrent || decided !== undefined || ran === undefined) this.#cache.forget()
     if (ran !== undefined) this.#cache.remember(ran.accounts, ran.writes)
+    this.#isComplete = true
     return { result: ran?.result ?? { live: false }, isBroughtIn }
   }
 

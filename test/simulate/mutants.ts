@@ -26,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   // A node that decides in memory, and what others make of its journal.
   withJournal('an answer is given before its record is written', { answerFirst: true }),
   withJournal('a record counts whoever has committed meanwhile', { noCount: true }),
+  withJournal('an account is read that a record has moved meanwhile', { readBehind: true }),
   withJournal('a torn record is brought in', { readTorn: true }),
   withJournal('a record that was brought in is brought in again', { noPosition: true }),
   {

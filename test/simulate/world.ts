@@ -354,7 +354,8 @@ class World {
     if (this.#changingSince !== undefined) return
     const what = this.#random.next()
     if (what < 0.3) sqlite.fold()
-    else if (what < 0.6) node?.journal?.fold()
+    else if (what < 0.55) node?.journal?.fold()
+    else if (what < 0.6) node?.journal?.forgetAccounts()
     else if (visitor === undefined) return
     else if (sqlite.nodes.get(visitor.id) === 'live') this.#leave(visitor)
     else if (this.#random.chance(0.15)) this.restart(visitor)

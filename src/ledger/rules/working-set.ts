@@ -517,10 +517,18 @@ export class BatchCache {
     this.liveNode = undefined
   }
 
+  get isFull(): boolean {
+    return this.accounts.size > ACCOUNTS_MAX
+  }
+
   /** Keeps what a batch read and decided. If that is then not committed, everything must be forgotten. */
   remember(accounts: readonly Account[], changes: HoldChanges): void {
-    if (this.accounts.size > ACCOUNTS_MAX) this.accounts.clear()
+    if (this.isFull) this.accounts.clear()
     for (const account of accounts) this.accounts.set(account.id, account)
+    this.rememberHolds(changes)
+  }
+
+  rememberHolds(changes: HoldChanges): void {
     for (const hold of changes.holdsInserted) this.holds.set(hold.id, hold)
     for (const { id, heldNanodollars } of changes.holdsChanged) {
       const hold = this.holds.get(id)

@@ -37,7 +37,11 @@ import {
 import { itemsOf, type DirectBatch, type DirectResult, type OwnJournal } from './runner.ts'
 
 /** Loaded by the SQLite thread (store/sqlite/connection.ts). */
-export const handlers: ThreadHandlers = { 'ledger.batch': runBatch, 'ledger.fold': fold }
+export const handlers: ThreadHandlers = {
+  'ledger.batch': runBatch,
+  'ledger.accounts': readAccounts,
+  'ledger.fold': fold,
+}
 
 /** The handler to be called before anything is read: a journal has what the database has not. */
 export function isBehind(db: Connection): string | undefined {
@@ -119,6 +123,15 @@ function isDoubtfulIn(statements: Statements, own: OwnJournal | null): boolean {
   const rows = own === null ? [] : statements.journals.all().map(journalOf)
   const found = rows.find(({ nodeId }) => nodeId === own?.nodeId)
   return found !== undefined && own !== null && found.position.seq > own.doubtfulSeq
+}
+
+/** Without what journals have beyond the database. */
+function readAccounts(db: Connection, accountIds: readonly string[]): readonly Account[] {
+  const statements = prepared(db)
+  dropStale(statements)
+  const { accounts } = readRows(statements, { now: systemClock.now(), accountIds, holdIds: [] })
+  cache.remember(accounts, NOTHING_DECIDED.changes)
+  return accounts
 }
 
 function fold(db: Connection): void {

@@ -159,6 +159,8 @@ const NO_RECORD = 0
 export class SqliteRunner implements BatchRunner {
   readonly #store: SqliteStore
   readonly #cache = new BatchCache()
+  /** Every account that a record has moved which is not in the database yet is remembered. */
+  #isComplete = false
   #journal: Journal | undefined
   #isBroken = false
   /** As of the last batch in the database; beside other nodes a journal is of no use. */
@@ -175,13 +177,15 @@ export class SqliteRunner implements BatchRunner {
   }
 
   async run(batch: Batch): Promise<BatchResult> {
-    const mayDecide = isForMemory(batch) && this.#journal?.state.isCurrent === true
+    const mayDecide = this.#mayDecide(batch)
+    const unknown = mayDecide ? this.#unknownAccounts(batch) : []
+    if (unknown.length > 0) await this.#readAccounts(unknown)
     const decided = mayDecide ? this.#decide(batch) : undefined
     if (decided === undefined) return this.#runInDatabase(batch)
     const { result, record } = decided
     const written = record === undefined ? 'nothing' : await this.#append(record)
     if (written !== 'full' && written !== 'failed' && (await this.#isStillCurrent())) return result
-    this.#cache.forget()
+    this.#forget()
     if (written !== 'durable' && written !== 'failed') return this.#runInDatabase(batch)
     const again = await this.#runAgain({ ...batch, isRetry: true }, result)
     // Whoever took this node for dead may have brought the record in first: its holds must be voided under the new number.
@@ -209,22 +213,49 @@ export class SqliteRunner implements BatchRunner {
     await this.#fold()
   }
 
+  #mayDecide(batch: Batch): boolean {
+    const { items, nodeId, isRetry } = batch
+    if (!isForMemory(batch) || isRetry || items.some(isByHand)) return false
+    return nodeId === this.#journal?.nodeId && this.#journal?.state.isCurrent === true
+  }
+
+  #unknownAccounts({ items }: Batch): readonly string[] {
+    return accountsOf(items).filter((id) => !this.#cache.accounts.has(id))
+  }
+
+  /**
+   * The rows of accounts that no new record has moved are as they should be, or somebody has changed them just now, and
+   * then what is decided with them does not count.
+   */
+  async #readAccounts(ids: readonly string[]): Promise<void> {
+    if (this.#cache.isFull) {
+      this.#cache.accounts.clear()
+      this.#isComplete = false
+    }
+    if (!this.#isComplete) return
+    try {
+      const accounts = (await this.#store.inThread('ledger.accounts', ids)) as readonly Account[]
+      for (const account of accounts) this.#cache.accounts.set(account.id, account)
+    } catch {
+      // The batch goes to the database then, and finds out why.
+    }
+  }
+
   /** In memory; undefined if not everything is at hand. */
   #decide(batch: Batch): Decided | undefined {
-    const { items, nodeId, isRetry } = batch
-    if (isRetry || nodeId !== this.#journal?.nodeId) return undefined
+    const { items } = batch
     const snapshot = this.#snapshot(items)
     if (snapshot === undefined) return undefined
     try {
       const work = new WorkingSet(snapshot)
       const { outcomes, balances } = decideIn(work, items)
       const record = recordOf(batch, outcomes, work)
-      this.#cache.remember([], work.holdChanges())
+      this.#cache.rememberHolds(work.holdChanges())
       const result = { live: true, outcomes, balances } as const
       return { result, record: record && packRecord(record) }
     } catch (error) {
       // What is in memory is half changed. In the database the item that cannot be decided fails alone.
-      this.#cache.forget()
+      this.#forget()
       throw error
     }
   }
@@ -238,7 +269,6 @@ export class SqliteRunner implements BatchRunner {
     }
     const holds: Hold[] = []
     for (const item of items) {
-      if (isByHand(item)) return undefined
       const id = knownHoldOf(item, false)
       if (id === undefined) continue
       const hold = this.#cache.holds.get(id)
@@ -307,6 +337,7 @@ export class SqliteRunner implements BatchRunner {
     if (this.#isBroken || !direct.isAlone) this.#endJournal()
     if (!direct.isKnown || !isTold) this.#cache.forget()
     this.#cache.remember(direct.accounts, direct.changes)
+    this.#isComplete = true
     return (direct.isBroughtIn && decided) || direct.result
   }
 
@@ -324,6 +355,11 @@ export class SqliteRunner implements BatchRunner {
       this.#createNotBeforeMs = clock.monotonicMs() + CREATE_AGAIN_MS
       return null
     }
+  }
+
+  #forget(): void {
+    this.#cache.forget()
+    this.#isComplete = false
   }
 
   #endJournal(): void {

@@ -19,6 +19,7 @@ import { StoreError } from '../database/errors.ts'
 import { isReached } from '../database/store.ts'
 import type { Store } from '../database/store.ts'
 import { TAKEN_OVER, type AccountStatus, type Row } from '../database/tables.ts'
+import { WITHOUT_JOURNALS } from '../sqlite/journal.ts'
 import { groupStatus, readCeiling, type Group } from '../groups/groups.ts'
 
 export type KeyStatus = (typeof KEY_STATUSES)[number]
@@ -109,14 +110,21 @@ export async function findKey(store: Store, idOrName: string): Promise<Key> {
 /** Stands for the group of keys that are in none; no group has this name. */
 export const OUTSIDE_GROUPS = 'none'
 
-/** Undefined for an unknown secret, or one whose overlap has ended. A revoked key is found, and its status says so. */
+/**
+ * Undefined for an unknown secret, or one whose overlap has ended. A revoked key is found, and its status says so. Its
+ * balances may be a moment old.
+ */
 export async function findKeyBySecretHash(
   store: Store,
   hash: string,
 ): Promise<KeyOfSecret | undefined> {
   const now = store.clock.now()
   let text = secretLookups.get(store)
-  if (text === undefined) secretLookups.set(store, (text = selectKeyOfSecret(store).compile()))
+  if (text === undefined) {
+    const compiled = selectKeyOfSecret(store).compile()
+    text = { ...compiled, sql: WITHOUT_JOURNALS + compiled.sql }
+    secretLookups.set(store, text)
+  }
   const query = { ...text, parameters: [now, hash] }
   const [row] = (await store.db.executeQuery<SecretRow>(query)).rows
   if (row === undefined) return undefined

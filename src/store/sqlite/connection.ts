@@ -4,6 +4,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import { systemClock } from '../../core/clock.ts'
+import { WITHOUT_JOURNALS } from './journal.ts'
 
 export type ThreadOptions = {
   readonly path: string
@@ -155,7 +156,8 @@ function reply(
   try {
     switch (request.type) {
       case 'query':
-        if (!request.isInTransaction) catchUp(db, handlers)
+        if (!request.isInTransaction && !request.sql.startsWith(WITHOUT_JOURNALS))
+          catchUp(db, handlers)
         if (!READ.test(request.sql)) announceForeignWrite()
         return { value: whenFree(() => query(db, request)) }
       case 'begin':
@@ -239,7 +241,7 @@ function call(
   }
 }
 
-const READ = /^\s*(?:select|pragma)\b/i
+const READ = /^(?:\/\*.*?\*\/)?\s*(?:select|pragma)\b/i
 
 function announceForeignWrite(): void {
   for (const { onForeignWrite } of workerModules) onForeignWrite?.()

@@ -23,6 +23,9 @@ const HEADER_BYTES = 16
 /** In `meta`, with the node's number behind it: how far the node's journal is in the database. */
 export const JOURNAL_PREFIX = 'journal:'
 
+/** Before a statement that reads nothing of what journals keep: it needs none of them to be brought in first. */
+export const WITHOUT_JOURNALS = '/* without journals */ '
+
 /** Where the next record is expected, and which one: there, or at the front. */
 export type JournalPosition = { readonly seq: number; readonly offset: number }
 
