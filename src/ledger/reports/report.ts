@@ -451,15 +451,15 @@ type Part = {
 }
 
 /**
- * One stretch of time, added up by itself; by PostgreSQL only where that leaves fewer rows, as by time it hardly does. It
- * reads the days of keys in the order of the keys, so it can look up each key beside them; SQLite looks up one after the
- * other, so it adds up the days of each first.
+ * One stretch of time, added up by itself where that leaves fewer rows, as by time it hardly does. PostgreSQL reads the days
+ * of keys in the order of the keys, so it can look up each key beside them; SQLite looks up one after the other, so it adds
+ * up the days of each first.
  */
 function partOf(store: Store, reading: Reading, part: Part): Sql {
   const { source, which, filter, isOfGroups = false } = part
   const { by } = reading
   const isLookedUp = store.kind === 'postgres'
-  const isAddedUp = !isLookedUp || !isByTime(by) || isOfKeys(by)
+  const isAddedUp = !isByTime(by) || isOfKeys(by)
   const names = new Set<string>(
     by.map((each) => (OF_KEY.includes(each) && !isLookedUp ? 'key_id' : SOURCES[each])),
   )
