@@ -178,9 +178,9 @@ export class SqliteRunner implements BatchRunner {
 
   async run(batch: Batch): Promise<BatchResult> {
     const mayDecide = this.#mayDecide(batch)
-    const unknown = mayDecide ? this.#unknownAccounts(batch) : []
-    if (unknown.length > 0) await this.#readAccounts(unknown)
-    const decided = mayDecide ? this.#decide(batch) : undefined
+    let decided = mayDecide ? this.#decide(batch) : undefined
+    if (mayDecide && decided === undefined && (await this.#readAccounts(batch)))
+      decided = this.#decide(batch)
     if (decided === undefined) return this.#runInDatabase(batch)
     const { result, record } = decided
     const written = record === undefined ? 'nothing' : await this.#append(record)
@@ -219,25 +219,25 @@ export class SqliteRunner implements BatchRunner {
     return nodeId === this.#journal?.nodeId && this.#journal?.state.isCurrent === true
   }
 
-  #unknownAccounts({ items }: Batch): readonly string[] {
-    return accountsOf(items).filter((id) => !this.#cache.accounts.has(id))
-  }
-
   /**
-   * The rows of accounts that no new record has moved are as they should be, or somebody has changed them just now, and
-   * then what is decided with them does not count.
+   * Those that are not at hand; false if there are none, or none can be had. The rows of accounts that no new record has
+   * moved are as they should be, or somebody has changed them just now, and then what is decided with them does not count.
    */
-  async #readAccounts(ids: readonly string[]): Promise<void> {
+  async #readAccounts({ items }: Batch): Promise<boolean> {
+    const { accounts } = this.#cache
     if (this.#cache.isFull) {
-      this.#cache.accounts.clear()
+      accounts.clear()
       this.#isComplete = false
     }
-    if (!this.#isComplete) return
+    const unknown = accountsOf(items).filter((id) => !accounts.has(id))
+    if (!this.#isComplete || unknown.length === 0) return false
     try {
-      const accounts = (await this.#store.inThread('ledger.accounts', ids)) as readonly Account[]
-      for (const account of accounts) this.#cache.accounts.set(account.id, account)
+      const found = (await this.#store.inThread('ledger.accounts', unknown)) as readonly Account[]
+      for (const account of found) accounts.set(account.id, account)
+      return true
     } catch {
       // The batch goes to the database then, and finds out why.
+      return false
     }
   }
 
