@@ -12,7 +12,7 @@ import { hashSecret, isWellFormedSecret, maskSecret } from '../core/secret.ts'
 import { closest } from '../core/text.ts'
 import { sandboxTarget } from '../providers/sandbox/models.ts'
 import type { Store } from '../store/database/store.ts'
-import { callableModels, findKey, findKeyBySecretHash, type Key } from '../store/keys/keys.ts'
+import { callableModels, findKey, findKeyBySecretHash, type CalledKey } from '../store/keys/keys.ts'
 import type { ForeignSecret, Used } from '../store/keys/secrets.ts'
 import { archivedGroup, expiredKey, pausedKey, revokedKey, StaleKey } from './refusal.ts'
 
@@ -185,7 +185,7 @@ export async function callerOfKey(store: Store, keyId: string): Promise<Caller> 
   return callerOf(await findKey(store, keyId), { secretValidUntil: null, secretHash: null })
 }
 
-function callerOf(key: Key, secret: Pick<Caller, 'secretValidUntil' | 'secretHash'>): Caller {
+function callerOf(key: CalledKey, secret: Pick<Caller, 'secretValidUntil' | 'secretHash'>): Caller {
   return {
     keyId: key.id,
     name: key.name,

@@ -61,7 +61,7 @@ export function adminManifestContract(fresh: FreshDatabase): void {
       const { secrets } = await apply(MANIFEST)
       const found = await findKeyBySecretHash(admin.store, secretOf(secrets[0] ?? '').hash)
       assert.equal(found?.key.name, 'crawler')
-      assert.partialDeepStrictEqual(found?.key, {
+      assert.partialDeepStrictEqual(await findKey(admin.store, found?.key.id ?? ''), {
         ...{ models: ['a', 'b'], limitNanodollars: 50_000_000_000n, rpm: 60, tags: ['x'] },
         ...{ expiresAt: Date.UTC(2999, 0, 31), timezone: 'Europe/Berlin' },
         group: { name: 'search' },

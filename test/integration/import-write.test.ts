@@ -112,7 +112,7 @@ for (const [name, fresh] of [
       assert.deepEqual(report.groups, { made: 1, changed: 0 })
       assert.equal(report.people, 2)
       const found = await findKeyBySecretHash(store, hashSecret('sk-app-1'))
-      const key = found?.key
+      const key = found && (await findKey(store, found.key.id))
       assert.deepEqual(
         [key?.name, key?.group?.name, key?.models, key?.limitNanodollars, key?.period],
         ['app', 'search', ['claude', 'gpt-5'], 20n * USD, 'month'],

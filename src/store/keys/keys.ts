@@ -67,8 +67,15 @@ export function callableModels({
   return models.filter((model) => allowed.has(model))
 }
 
+/** As much of a key as decides what it may call. */
+export type CalledKey = Pick<
+  Key,
+  | ('id' | 'name' | 'mode' | 'status' | 'expiresAt' | 'models' | 'permissions' | 'whenTight')
+  | ('allowVersion' | 'groupId' | 'groupVersion' | 'group')
+>
+
 type KeyOfSecret = {
-  readonly key: Key
+  readonly key: CalledKey
   /** Until when the secret it was found by is valid; null = until the next rotation. */
   readonly secretValidUntil: number | null
   /** Whether two secrets open it now. */
@@ -110,10 +117,7 @@ export async function findKey(store: Store, idOrName: string): Promise<Key> {
 /** Stands for the group of keys that are in none; no group has this name. */
 export const OUTSIDE_GROUPS = 'none'
 
-/**
- * Undefined for an unknown secret, or one whose overlap has ended. A revoked key is found, and its status says so. Its
- * balances may be a moment old.
- */
+/** Undefined for an unknown secret, or one whose overlap has ended. A revoked key is found, and its status says so. */
 export async function findKeyBySecretHash(
   store: Store,
   hash: string,
@@ -131,10 +135,10 @@ export async function findKeyBySecretHash(
   const isOver = row.valid_until !== null && row.valid_until <= now
   if (isOver) return undefined
   const isRotating = (row.old_secrets ?? 0) > 0
-  return { key: readKey(store, row), secretValidUntil: row.valid_until, isRotating }
+  return { key: readCalledKey(store, row), secretValidUntil: row.valid_until, isRotating }
 }
 
-type SecretRow = KeyRow & {
+type SecretRow = CalledRow & {
   readonly valid_until: number | null
   readonly old_secrets: number | null
 }
@@ -144,8 +148,9 @@ const secretLookups = new WeakMap<Store, CompiledQuery<SecretRow>>()
 
 /** Its parameters are the time and the hash, in this order. */
 function selectKeyOfSecret(store: Store) {
-  return selectKeys(store)
-    .select(LAST_USED_AT)
+  return selectCalled(store)
+    .select(['keys.id', 'keys.name', 'keys.mode', 'keys.permissions', 'keys.when_tight'])
+    .select(['keys.group_id', 'accounts.status', 'accounts.expires_at', 'accounts.allow_version'])
     .innerJoin('secrets', 'secrets.key_id', 'keys.id')
     .select('secrets.valid_until')
     .select((at) =>
@@ -307,32 +312,39 @@ async function aboveCeilings({ db }: Store): Promise<readonly ModelCount[]> {
 
 /** In one statement, so that the allowlist matches the version read with it, and a caller waits only once. */
 function selectKeys(store: Store) {
-  const list =
-    store.kind === 'sqlite'
-      ? sql`json_group_array(model ORDER BY model)`
-      : sql`json_agg(model ORDER BY model)::text`
-  const models = sql<string | null>`(SELECT ${list} FROM key_models WHERE key_id = keys.id)`
-  const query = store.db
-    .selectFrom('keys')
-    .innerJoin('accounts', 'accounts.id', 'keys.id')
-    .leftJoin('groups', 'groups.id', 'keys.group_id')
-    .leftJoin('accounts as group_accounts', 'group_accounts.id', 'keys.group_id')
+  const query = selectCalled(store)
     .leftJoin('people', 'people.id', 'keys.owner_person_id')
     .leftJoin('alert_rules', 'alert_rules.account_id', 'keys.id')
     .selectAll('accounts')
     .selectAll('keys')
     .select([
       'alert_rules.thresholds',
-      models.as('models'),
-      'groups.name as group_name',
-      'groups.models as group_models',
-      'group_accounts.status as group_status',
-      'group_accounts.allow_version as group_version',
       'people.name as owner_person_name',
       'people.email as owner_person_email',
     ])
   const reached = isReached(store.scope, OF_KEY)
   return reached === undefined ? query : query.where(reached)
+}
+
+/** Its models and its group; the columns of the key itself are the caller's choice. */
+function selectCalled(store: Store) {
+  const list =
+    store.kind === 'sqlite'
+      ? sql`json_group_array(model ORDER BY model)`
+      : sql`json_agg(model ORDER BY model)::text`
+  const models = sql<string | null>`(SELECT ${list} FROM key_models WHERE key_id = keys.id)`
+  return store.db
+    .selectFrom('keys')
+    .innerJoin('accounts', 'accounts.id', 'keys.id')
+    .leftJoin('groups', 'groups.id', 'keys.group_id')
+    .leftJoin('accounts as group_accounts', 'group_accounts.id', 'keys.group_id')
+    .select([
+      models.as('models'),
+      'groups.name as group_name',
+      'groups.models as group_models',
+      'group_accounts.status as group_status',
+      'group_accounts.allow_version as group_version',
+    ])
 }
 
 const OF_KEY = { group: sql.ref('keys.group_id'), key: sql.ref('keys.id') }
@@ -342,14 +354,22 @@ const LAST_USED_AT = sql<number | null>`coalesce(keys.last_used_at,
   (SELECT reserved_at FROM usage WHERE key_id = keys.id AND endpoint <> ${sql.lit(TAKEN_OVER)}
    ORDER BY request_id DESC LIMIT 1))`.as('last_used_at')
 
-type KeyRow = Row<'keys'> &
-  Row<'accounts'> & {
-    readonly thresholds: string | null
+type CalledRow = Pick<
+  Row<'keys'>,
+  'id' | 'name' | 'mode' | 'permissions' | 'when_tight' | 'group_id'
+> &
+  Pick<Row<'accounts'>, 'status' | 'expires_at' | 'allow_version'> & {
     readonly models: string | null
     readonly group_name: string | null
     readonly group_models: string | null
     readonly group_status: AccountStatus | null
     readonly group_version: number | null
+  }
+
+type KeyRow = CalledRow &
+  Row<'keys'> &
+  Row<'accounts'> & {
+    readonly thresholds: string | null
     readonly owner_person_name: string | null
     readonly owner_person_email: string | null
   }
@@ -357,38 +377,44 @@ type KeyRow = Row<'keys'> &
 function readKey(store: Store, row: KeyRow): Key {
   return {
     ...viewAccount(store, row),
-    id: row.id,
-    name: row.name,
-    mode: row.mode,
-    status: statusOf(row, store.clock.now()),
+    ...readCalledKey(store, row),
     environment: row.environment,
     owner: row.owner,
     ownerPersonId: row.owner_person_id,
     ownerPerson: ownerPersonOf(row),
     description: row.description,
     tags: JSON.parse(row.tags) as readonly string[],
-    models: JSON.parse(row.models ?? '[]') as readonly string[],
-    permissions: JSON.parse(row.permissions) as readonly Endpoint[],
-    whenTight: row.when_tight,
     createdAt: row.created_at,
-    expiresAt: row.expires_at,
     alertThresholds: readThresholds(row.thresholds),
     expiryReminders: readReminders(row.expiry_reminders),
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,
     pausedBy: row.status === 'paused' ? (row.paused_by ?? 'manager') : null,
-    allowVersion: row.allow_version,
-    groupId: row.group_id,
-    group: groupOf(row),
-    groupVersion: row.group_version ?? 0,
     version: row.version,
     framePeriodSeq: row.frame_period,
     frameSpentNanodollars: row.frame_spent_nanodollars,
   }
 }
 
-function groupOf(row: KeyRow): KeyGroup | null {
+function readCalledKey(store: Store, row: CalledRow): CalledKey {
+  return {
+    id: row.id,
+    name: row.name,
+    mode: row.mode,
+    status: statusOf(row, store.clock.now()),
+    models: JSON.parse(row.models ?? '[]') as readonly string[],
+    permissions: JSON.parse(row.permissions) as readonly Endpoint[],
+    whenTight: row.when_tight,
+    expiresAt: row.expires_at,
+    allowVersion: row.allow_version,
+    groupId: row.group_id,
+    group: groupOf(row),
+    groupVersion: row.group_version ?? 0,
+  }
+}
+
+function groupOf(row: CalledRow): KeyGroup | null {
   const { group_id: id, group_name: name, group_status: status, group_models: models } = row
   if (id === null || name === null || status === null) return null
   return { id, name, status: groupStatus(status), models: readCeiling(models) }
@@ -401,7 +427,7 @@ function ownerPersonOf(row: KeyRow): OwnerPerson | null {
 }
 
 /** Revoked is final, and expired takes precedence over paused. Only groups are archived. */
-function statusOf(row: KeyRow, now: number): KeyStatus {
+function statusOf(row: CalledRow, now: number): KeyStatus {
   if (row.status === 'revoked' || row.status === 'archived') return 'revoked'
   return row.expires_at !== null && row.expires_at <= now ? 'expired' : row.status
 }
