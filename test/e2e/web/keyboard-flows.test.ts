@@ -173,6 +173,7 @@ describe('every flow by keyboard alone', () => {
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('ArrowRight')
     await page.getByRole('tab', { name: 'Members', selected: true }).waitFor()
+    await page.getByRole('button', { name: 'Invite' }).waitFor()
     await keyboard.enter(/^Invite$/)
     await dialogIsOpen('Invite into search')
     await keyboard.type(/^E-mail address/, developer.email)

@@ -47,9 +47,10 @@ export function MembersTab({ group }: TabProps) {
   const close = () => setOpen(undefined)
   return (
     <>
+      {/* Where the button stands is known with the list: one that moved would lose the focus. */}
       {!isEmpty && (
-        <Group justify="flex-end" mb="md">
-          {invite}
+        <Group justify="flex-end" mih={36} mb="md">
+          {!members.isPending && invite}
         </Group>
       )}
       <QueryTable
