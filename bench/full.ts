@@ -19,7 +19,7 @@ import { loadProgram } from './load/load.ts'
 import { describeMachine, machineText } from './machine.ts'
 import { effort, runFolder, share } from './measuring.ts'
 import type { Memory } from './memory.ts'
-import { bytesPerStream, memoryOf } from './memory.ts'
+import { bytesPerStream, MEMORY_REQUESTS, memoryOf } from './memory.ts'
 import { pinThisProcess } from './processes.ts'
 import { rowsOf } from './report/all-rows.ts'
 import { writeResults } from './report/files.ts'
@@ -96,8 +96,8 @@ async function warmAll(
     if (name === BARE_PROXY || name === TOLLGATE_SQLITE) {
       memory.set(name, await memoryOf(contender, folder))
     } else {
-      // V8 keeps compiling code that runs once per request for well over a hundred thousand requests.
-      const work = { folder, requests: share(150_000), secondsMax: share(24) }
+      // V8 keeps compiling code that runs once per request for well over a hundred thousand requests: as many as above.
+      const work = { folder, requests: 2 * MEMORY_REQUESTS, secondsMax: share(60) }
       // A contender that cannot serve this fails again in the rounds, which report it.
       await warmUp(contender, SMALL_32, work).catch(() => {})
     }
