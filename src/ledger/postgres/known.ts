@@ -1,6 +1,6 @@
 // What a node knows of the books from its own recent batches, so that it need not read before it decides: accounts and
 // the versions of their rows, the holds it made, and the time of the database. The statement that writes checks whether
-// that is still true. Whoever changes a hold changes its accounts as well, so their versions answer for it.
+// that is still true. Whoever changes a hold changes the frame as well: once another has, no hold is known any more.
 import { FRAME_ID } from '../../store/database/tables.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Batch, Item, Snapshot, Writes } from '../rules/batch.ts'
@@ -54,6 +54,7 @@ export class Known {
     const frame = versions.at(-1)
     const isAsLeft = this.#frameVersion === undefined || this.#frameVersion === frame
     this.#undisturbed = isAsLeft ? this.#undisturbed + 1 : 0
+    if (!isAsLeft) this.#holds.clear()
   }
 
   /** Takes note of what a batch has committed; `version` is that of all rows of accounts that it changed. */
