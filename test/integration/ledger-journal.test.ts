@@ -8,10 +8,12 @@ import { test, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
+import { fence, HOLDS_PER_NODE, joinNodes } from '../../src/ledger/nodes/membership.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
-import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
-import type { Store } from '../../src/store/database/store.ts'
+import type { Item } from '../../src/ledger/rules/batch.ts'
+import { LEDGER_THREAD_MODULE, runInDatabase } from '../../src/ledger/sqlite/runner.ts'
+import type { SqliteStore, Store } from '../../src/store/database/store.ts'
 import { revokeKey } from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, LedgerFixture, refusal, settlement, spend } from '../contract/ledger-fixture.ts'
@@ -80,6 +82,27 @@ test('the first calls of keys are decided in memory as well, with what the datab
   bare.close()
   assert.ok(lags > 0, 'their accounts are read, and nothing is committed for that')
   assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
+
+test('a node that was fenced and wakes up does not end the journal of the one that took over', async (context) => {
+  const { fixture, other } = await open(context)
+  const fenced = await joinNodes(other, 0)
+  await fence(other, fenced)
+  const key = await fixture.key(null)
+  for (let count = 0; count < 3; count++) await spend(fixture.ledger, ask(key, 10))
+  const journals = async () =>
+    (await other.db.selectFrom('meta').select('name').where('name', 'like', 'journal:%').execute())
+      .length
+  assert.equal(await journals(), 1)
+
+  // What the other one writes while this transaction lasts counts already, and must still be found.
+  const on = { keyId: key, groupId: null, holdId: fenced * HOLDS_PER_NODE + 1 }
+  const items: readonly Item[] = [{ kind: 'void', ...on, reason: 'a test' }]
+  const batch = { nodeId: fenced, items, prices: [], isRetry: false }
+  const direct = { batch, journal: null, isTold: false }
+  const { result } = await runInDatabase(other as SqliteStore, direct)
+  assert.equal(result.live, false)
+  assert.equal(await journals(), 1)
 })
 
 test('a key that another process revokes gets nothing from then on', async (context) => {

@@ -211,10 +211,9 @@ export class SqliteNode {
     const isDecided = decided?.record !== undefined
     const position = books.positions.get(own?.nodeId ?? 0)
     const isBroughtIn = isDecided && position !== undefined && position > this.#doubtfulSeq
-    books.fold(own, batch.nodeId !== null)
-    if (batch.nodeId !== null && books.nodes.get(batch.nodeId) !== 'live') {
-      return { result: { live: false }, isBroughtIn: false }
-    }
+    const isFenced = batch.nodeId !== null && books.nodes.get(batch.nodeId) !== 'live'
+    books.fold(own, batch.nodeId !== null && !isFenced)
+    if (isFenced) return { result: { live: false }, isBroughtIn: false }
     this.#isAlone = books.isAlone(batch.nodeId)
     if (own !== undefined) {
       if (this.#isAlone && own.next !== null) books.positions.set(own.nodeId, own.next)

@@ -92,8 +92,10 @@ function runBatch(db: Connection, direct: DirectBatch): DirectResult {
   }
   const isKnown = teller?.isKnown === true
   const isBroughtIn = isDecided === true && isDoubtfulIn(statements, journal)
-  foldJournals(db, { own: journal, isGranting: batch.nodeId !== null })
-  if (batch.nodeId !== null && !isLive(statements, batch.nodeId)) return FENCED
+  const isFenced = batch.nodeId !== null && !isLive(statements, batch.nodeId)
+  // Only who is live may end journals: since it joined, nothing new in them counts. Since a node was fenced, others write on.
+  foldJournals(db, { own: journal, isGranting: batch.nodeId !== null && !isFenced })
+  if (isFenced) return FENCED
   const isAlone = statements.otherNode.get(batch.nodeId) === undefined
   if (journal !== null) beginJournal(db, journal, isAlone)
   if (isBroughtIn) return { ...NOTHING_DECIDED, isBroughtIn, isAlone }
