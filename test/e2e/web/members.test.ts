@@ -32,6 +32,23 @@ describe('members of a group', () => {
   }
   const row = () => page.getByRole('row', { name: /dev@example\.com/ })
 
+  test('the button that invites is there with the list, and does not move from under the focus', async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    await page.route('**/members', async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.goto(`${web.url}/settings/groups/${search}?tab=members`)
+    await page.getByRole('tab', { name: 'Members', selected: true }).waitFor()
+    const invite = page.getByRole('button', { name: 'Invite' })
+    assert.equal(await invite.count(), 0)
+    release()
+    await invite.focus()
+    await page.getByRole('heading', { name: 'No members' }).waitFor()
+    assert.ok(await invite.and(page.locator(':focus')).isVisible())
+    await page.unroute('**/members')
+  })
+
   test('somebody new is invited with a link, somebody known is a member at once', async () => {
     await web.open(`/settings/groups/${search}?tab=members`)
     await page.getByRole('heading', { name: 'No members' }).waitFor()

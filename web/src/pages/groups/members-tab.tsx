@@ -48,7 +48,7 @@ export function MembersTab({ group }: TabProps) {
   return (
     <>
       {/* Where the button stands is known with the list: one that moved would lose the focus. */}
-      {!isEmpty && (
+      {isManaged && !isEmpty && (
         <Group justify="flex-end" mih={36} mb="md">
           {!members.isPending && invite}
         </Group>
