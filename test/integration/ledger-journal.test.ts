@@ -84,6 +84,29 @@ test('the first calls of keys are decided in memory as well, with what the datab
   assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
 })
 
+test('a node that is alone again decides in memory again', async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const key = await fixture.key(null)
+  const bare = new DatabaseSync(join(folder, 'test.db'), { readOnly: true })
+  context.after(() => bare.close())
+  const rows = () => Number(bare.prepare('SELECT count(*) AS count FROM usage').get()?.['count'])
+  let calls = 0
+  const isInMemory = async (): Promise<boolean> => {
+    let lags = 0
+    for (let count = 0; count < 20; count++) {
+      await spend(fixture.ledger, ask(key, 10))
+      if (rows() !== ++calls) lags += 1
+    }
+    return lags > 0
+  }
+  assert.ok(await isInMemory())
+  const visitor = await openLedger({ ...SAMPLE_PACE, store: other })
+  assert.ok(!(await isInMemory()))
+  await visitor.close()
+  assert.ok(await isInMemory())
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
+
 test('a node that was fenced and wakes up does not end the journal of the one that took over', async (context) => {
   const { fixture, other } = await open(context)
   const fenced = await joinNodes(other, 0)

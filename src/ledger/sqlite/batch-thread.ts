@@ -87,7 +87,7 @@ function runBatch(db: Connection, direct: DirectBatch): DirectResult {
   const batch: Batch = { ...direct.batch, items: itemsOf(direct) }
   const statements = prepared(db)
   dropStale(statements)
-  if (journal !== null && teller?.nodeId !== journal.nodeId) {
+  if (journal !== null && !JournalTeller.isOf(journal.memory)) {
     teller = new JournalTeller(journal.nodeId, journal.memory, new ChangeCounter(pathOf(db)))
   }
   const isKnown = teller?.isKnown === true

@@ -172,7 +172,8 @@ function checksum(record: Buffer, nodeId: number): number {
 const EXPECTED = 0
 const IS_WRITING = 1
 const FOLDED = 2
-const SLOTS = 3
+const HAS_TELLER = 3
+const SLOTS = 4
 
 /** No count is as expected: the serving thread must ask the database. */
 const NONE = -1
@@ -220,6 +221,12 @@ export class JournalTeller {
     this.nodeId = nodeId
     this.#memory = memory
     this.#counter = counter
+    Atomics.store(memory, HAS_TELLER, 1)
+  }
+
+  /** False for the memory of a new journal, which may be of the same node as the one before. */
+  static isOf(memory: Int32Array): boolean {
+    return Atomics.load(memory, HAS_TELLER) === 1
   }
 
   /** Whether the serving thread knows of every commit before this transaction. */
