@@ -29,6 +29,8 @@ const ledger = await openLedger({
 const callers = new Map<string, Known>()
 let isStopping = false
 process.on('message', () => (isStopping = true))
+// Whoever started it is gone, and with it who would have stopped it.
+process.on('disconnect', () => process.exit())
 process.send?.('ready')
 await Promise.all(Array.from({ length: CLIENTS }, client))
 await ledger.close()
