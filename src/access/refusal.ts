@@ -172,18 +172,19 @@ function accountName(key: Named, scope: BudgetScope): string {
   return scope === 'group' ? `the group "${key.groupName}"` : `the key "${key.name}"`
 }
 
-/** Made once: constructing it takes longer than the rest of a refusal. */
-const MOMENT = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-})
+/** Made once, when it is first needed: constructing it takes longer than the rest of a refusal. */
+let momentFormat: Intl.DateTimeFormat | undefined
 
 /** `1 Dec 00:00 UTC`: short enough for a sentence; the exact time is among the facts. */
 function moment(at: number): string {
-  return `${MOMENT.format(at).replace(',', '')} UTC`
+  momentFormat ??= new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZone: 'UTC',
+  })
+  return `${momentFormat.format(at).replace(',', '')} UTC`
 }
 
 /** Also when a running answer is cut. */

@@ -7,10 +7,13 @@ export function label(text: string): string {
 
 /** Removes characters that are invisible or reorder the text around them, except where they join an emoji. */
 export function visible(text: string): string {
-  return text
-    .normalize('NFC')
-    .replaceAll(/(\p{RGI_Emoji})|\p{Default_Ignorable_Code_Point}/gv, '$1')
+  if (/^[ -~]*$/.test(text)) return text
+  invisible ??= new RegExp(String.raw`(\p{RGI_Emoji})|\p{Default_Ignorable_Code_Point}`, 'gv')
+  return text.normalize('NFC').replaceAll(invisible, '$1')
 }
+
+/** Made when it is first needed: to read it takes 40 ms, at every start and for every page. */
+let invisible: RegExp | undefined
 
 /** One line: line breaks and other control characters become spaces. */
 export function line(text: string): string {

@@ -95,10 +95,11 @@ export function exactTime(at: number): string {
 
 export function relativeTime(at: number, now: number): string {
   const { unit, count } = timeDistance(at - now)
-  return count === 0 ? 'now' : RELATIVE.format(count, unit)
+  if (count === 0) return 'now'
+  // Intl says the same, but a process needs 40 ms for its first use.
+  const distance = `${Math.abs(count)} ${unit}${Math.abs(count) === 1 ? '' : 's'}`
+  return count > 0 ? `in ${distance}` : `${distance} ago`
 }
-
-const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
 
 /** Others choose names, such as that of the model they ask for, and a terminal obeys control characters. */
 function harmless(text: string): string {
@@ -113,12 +114,14 @@ function pad(text: string, width: number, align?: 'right'): string {
 /** In terminal columns: a visible character takes one, or two if it is East Asian or an emoji. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length
-  return [...GRAPHEMES.segment(text)].reduce(
+  graphemes ??= new Intl.Segmenter('en')
+  return [...graphemes.segment(text)].reduce(
     (width, { segment }) => width + (WIDE.test(segment) ? 2 : 1),
     0,
   )
 }
 
-const GRAPHEMES = new Intl.Segmenter('en')
+/** Made when it is first needed, which takes 20 ms. */
+let graphemes: Intl.Segmenter | undefined
 const WIDE =
   /^(\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6])|\ufe0f/u
