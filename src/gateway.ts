@@ -33,7 +33,7 @@ import { openLedger, type NodeLedger } from './ledger/nodes/open.ts'
 import { findUsage } from './ledger/reports/requests.ts'
 import { LEDGER_THREAD_MODULE } from './ledger/sqlite/runner.ts'
 import { ProviderRegistry } from './provider-registry.ts'
-import { HttpClient } from './providers/upstream/http.ts'
+import { openHttp } from './providers/upstream/connections.ts'
 import { retryDuringOutage } from './store/database/outage.ts'
 import { readRevision, watchChanges } from './store/database/revision.ts'
 import type { Store } from './store/database/store.ts'
@@ -89,7 +89,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   if (!(await agreeOnSecret(store, secret))) log.warn('secret_changed', SECRET_CHANGED)
   const tokenizer = new Tokenizer()
   opened.defer(() => tokenizer.close())
-  const http = new HttpClient(source.env)
+  const http = openHttp(source.env)
   opened.defer(() => http.close())
   const { smtp } = config.admin
   const mailer = smtp && smtpMailer(smtp)

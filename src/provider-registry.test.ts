@@ -10,11 +10,11 @@ import { loadConfig } from './config/load.ts'
 import type { Config } from './config/load.ts'
 import { systemClock } from './core/clock.ts'
 import { ProviderRegistry } from './provider-registry.ts'
-import { HttpClient } from './providers/upstream/http.ts'
+import { openHttp } from './providers/upstream/connections.ts'
 
 test('a price applies from its start time', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-registry-'))
-  const http = new HttpClient({})
+  const http = openHttp({})
   context.after(async () => {
     await http.close()
     rmSync(folder, { recursive: true })
@@ -37,7 +37,7 @@ models: { deepseek-v4-flash: { targets: [deepseek/deepseek-v4-flash] } }`,
 
 test('a reload closes the breaker of a target whose address changed, and of no other', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-registry-'))
-  const http = new HttpClient({})
+  const http = openHttp({})
   const configWith = (moved: string): Config => {
     const models = ['moved', 'stays'].map(
       (name) => `${name}: { targets: [${name}/m], price: free, context: 1000, max_output: 100 }`,

@@ -24,7 +24,17 @@ const owners = [
     use: /from 'node:sqlite'/,
     owner: /^src\/store\/sqlite\/connection\.ts$/,
   },
-  { thing: 'undici', use: /from 'undici'/, owner: /^src\/providers\/upstream\/http\.ts$/ },
+  {
+    thing: 'undici',
+    use: /from 'undici'/,
+    owner: /^src\/providers\/upstream\/(connections|http)\.ts$/,
+  },
+  {
+    // More than its types: no command waits for it that sends nothing to a provider.
+    thing: 'undici at run time',
+    use: /^import (?!type\b)[^']*from 'undici'/m,
+    owner: /^src\/providers\/upstream\/connections\.ts$/,
+  },
   { thing: 'prom-client', use: /from 'prom-client'/, owner: /^src\/telemetry\/exposition\.ts$/ },
   {
     thing: 'OpenTelemetry',

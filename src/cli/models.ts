@@ -187,8 +187,8 @@ export async function askForModels(
   signal = new AbortController().signal,
 ): Promise<readonly string[]> {
   // Loaded here, because listing models calls nobody.
-  const { HttpClient } = await import('../providers/upstream/http.ts')
-  const http = new HttpClient(process.env)
+  const { openHttp } = await import('../providers/upstream/connections.ts')
+  const http = openHttp(process.env)
   try {
     // No log: the command reports failures itself.
     const log = { error: () => {} }

@@ -3,7 +3,8 @@
 import { Option, type Command } from 'commander'
 import { GatewayError } from '../core/errors.ts'
 import { isArray, isObject, stringOf, type Json, type JsonObject } from '../core/json.ts'
-import { HttpClient } from '../providers/upstream/http.ts'
+import { openHttp } from '../providers/upstream/connections.ts'
+import type { HttpClient } from '../providers/upstream/http.ts'
 import { demand } from './command/options.ts'
 import { FailureError, UsageError } from './terminal/failure.ts'
 import { block, printJson, printText } from './terminal/output.ts'
@@ -158,7 +159,7 @@ const TIMEOUTS = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, tota
 
 /** Throws only if no gateway has answered so far. */
 function gatewayAt(base: URL, key: string): Gateway {
-  const http = new HttpClient(process.env)
+  const http = openHttp(process.env)
   let hasAnswered = false
   return {
     close: () => http.close(),

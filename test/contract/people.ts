@@ -32,7 +32,7 @@ import {
   type Actor,
 } from '../../src/admin/people/roles.ts'
 import type { Clock } from '../../src/core/clock.ts'
-import { HttpClient } from '../../src/providers/upstream/http.ts'
+import { openHttp } from '../../src/providers/upstream/connections.ts'
 import { listAudit } from '../../src/store/audit/record.ts'
 import { withChangeLock } from '../../src/store/database/revision.ts'
 import type { Store } from '../../src/store/database/store.ts'
@@ -450,7 +450,7 @@ export function peopleContract(fresh: FreshDatabase): void {
 /** What signing in needs beside the database. */
 function signInParts(store: Store) {
   const log: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
-  const http = new HttpClient({})
+  const http = openHttp({})
   const publicUrl = 'http://127.0.0.1:4000'
   return { store, log, http, publicUrl, secret: 'a secret of the test', oidc: undefined }
 }

@@ -14,7 +14,8 @@ import type { CanonicalEvent } from '../../src/core/events.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import type { CanonicalRequest } from '../../src/core/request.ts'
 import { makeProvider, providerSettings } from '../../src/providers/adapters.ts'
-import { HttpClient } from '../../src/providers/upstream/http.ts'
+import { openHttp } from '../../src/providers/upstream/connections.ts'
+import type { HttpClient } from '../../src/providers/upstream/http.ts'
 import type { Provider, UpstreamAnswer } from '../../src/providers/upstream/provider.ts'
 import type { TracedCall } from '../../src/telemetry/trace.ts'
 import { UPSTREAM_CODECS } from '../../src/wire/codecs.ts'
@@ -76,7 +77,7 @@ export function providerContract(given: ProviderCase): void {
     let answers: (seen: Seen) => Recorded | undefined = () => undefined
     let server: Server
     let url: string
-    const http = new HttpClient({})
+    const http = openHttp({})
     let provider: Provider
 
     before(async () => {

@@ -9,7 +9,8 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { GatewayError } from '../../src/core/errors.ts'
-import { HttpClient } from '../../src/providers/upstream/http.ts'
+import { openHttp } from '../../src/providers/upstream/connections.ts'
+import type { HttpClient } from '../../src/providers/upstream/http.ts'
 import { freePort } from '../support/process.ts'
 
 const TIMEOUTS = { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
@@ -117,7 +118,7 @@ async function listening(t: TestContext, server: Server): Promise<number> {
 }
 
 function client(t: TestContext, env: Readonly<Record<string, string>> = {}): HttpClient {
-  const http = new HttpClient(env)
+  const http = openHttp(env)
   t.after(() => http.close())
   return http
 }

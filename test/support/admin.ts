@@ -25,7 +25,7 @@ import { ResponseVault } from '../../src/exchange/responses/vault.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
 import { ProviderRegistry } from '../../src/provider-registry.ts'
-import { HttpClient } from '../../src/providers/upstream/http.ts'
+import { openHttp } from '../../src/providers/upstream/connections.ts'
 import type { Store } from '../../src/store/database/store.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -88,7 +88,7 @@ export async function openTestAdmin(fresh: FreshDatabase): Promise<TestAdmin> {
   await insertPerson(store.db, { ...ANN, roleId: 'administrator' }, clock.now())
   await markJoined(store.db, ANN.id, clock.now())
   const config = loadConfig({ env: {}, folder, options: {} })
-  const http = new HttpClient({})
+  const http = openHttp({})
   opened.defer(() => http.close())
   const registry = new ProviderRegistry(config, { http, clock, log: quiet })
   const used = new Set<string>()

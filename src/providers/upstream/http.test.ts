@@ -8,7 +8,8 @@ import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { GatewayError } from '../../core/errors.ts'
 import type { HttpRequest } from './http.ts'
-import { HttpClient, retryAfterOf } from './http.ts'
+import { openHttp } from './connections.ts'
+import { retryAfterOf } from './http.ts'
 
 const TIMEOUTS = { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
 const NEVER = new AbortController().signal
@@ -16,7 +17,7 @@ const NEVER = new AbortController().signal
 async function calling(context: TestContext, listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const http = new HttpClient({})
+  const http = openHttp({})
   context.after(async () => {
     await http.close()
     server.closeAllConnections()

@@ -1,31 +1,20 @@
-// Requests to providers over HTTP, and how their answers are read: the only user of undici. One bounded pool of kept
-// connections per origin and connect timeout, no redirects, verified TLS, and four timeouts per call. Failures become
-// GatewayErrors here.
+// Requests to providers over HTTP, and how their answers are read: no redirects, and four timeouts per call. Failures
+// become GatewayErrors here. What they are sent over is in connections.ts.
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { buildConnector, EnvHttpProxyAgent, errors, Pool } from 'undici'
 import type { Timeouts } from '../../catalog/models.ts'
-import { GatewayError } from '../../core/errors.ts'
+import { codeOf, GatewayError } from '../../core/errors.ts'
 import { formatSize } from '../../core/units.ts'
 import type { TracedCall } from '../../telemetry/trace.ts'
-import { assertAllowedHost, checkedLookup } from './addresses.ts'
+import { assertAllowedHost } from './addresses.ts'
 import type { Secrets } from './echoed-secrets.ts'
 import { SecretFilter, secretsIn } from './echoed-secrets.ts'
 import type { AnswerHeaders, UpstreamAnswer } from './provider.ts'
 
-/** A stream occupies a connection for as long as it runs, so this also bounds the streams of one origin. */
-const CONNECTIONS_MAX = 8_192
 /** When an answer arrives faster than its client reads, about this much is buffered. */
 const WAITING_BYTES_MAX = 64 * 1024
 /** Larger bodies are released once sent, not kept until their answers end. */
 const KEPT_BYTES_MAX = 64 * 1024
-
-/**
- * How long an idle connection is kept for the next call, unless the server says. If a server closes it just as a call
- * is sent, that looks like a crash in mid-call. uvicorn and llama.cpp, on plain HTTP, close after 5 s; the front ends
- * of providers on the internet wait a minute or more, and a new connection to them costs a handshake.
- */
-const KEPT_MS = { plain: 4_000, encrypted: 30_000 }
 
 /** Encodings of servers that do not compress; `none` is not in the standard, but common. */
 const PLAIN: ReadonlySet<string | undefined> = new Set([undefined, '', 'identity', 'none'])
@@ -54,18 +43,18 @@ type Address = {
   readonly dispatchers: Map<number, Dispatcher>
 }
 
-/** The environment variables, which may name proxies. */
-type Environment = Readonly<Record<string, string | undefined>>
+/** Makes what sends to an origin, and waits so long for a connection. */
+type Connect = (origin: string, connectMs: number) => Dispatcher
 
 export class HttpClient {
-  readonly #env: Environment
+  readonly #connect: Connect
   readonly #dispatchers = new Map<string, Map<number, Dispatcher>>()
   // Adapters pass the same URL and headers objects again and again, and both take time to convert.
   readonly #addresses = new WeakMap<URL, Address>()
   readonly #headers = new WeakMap<HttpRequest['headers'], KnownHeaders>()
 
-  constructor(env: Environment) {
-    this.#env = env
+  constructor(connect: Connect) {
+    this.#connect = connect
   }
 
   /** Resolves when the head of the answer arrives, whatever its status. */
@@ -123,36 +112,10 @@ export class HttpClient {
   #dispatcher({ origin, dispatchers }: Address, connectMs: number): Dispatcher {
     const known = dispatchers.get(connectMs)
     if (known !== undefined) return known
-    const made = dispatcherTo(origin, connectMs, this.#env)
+    const made = this.#connect(origin, connectMs)
     dispatchers.set(connectMs, made)
     return made
   }
-}
-
-function dispatcherTo(origin: string, connectMs: number, env: Environment): Dispatcher {
-  // Even where the environment turns verification off, the gateway sends its keys only to a verified server.
-  const verified = { timeout: connectMs, rejectUnauthorized: true }
-  const options = {
-    connections: CONNECTIONS_MAX,
-    keepAliveTimeout: origin.startsWith('http:') ? KEPT_MS.plain : KEPT_MS.encrypted,
-    pipelining: 1,
-    // One request per connection: what a provider does to one request cannot affect another.
-    allowH2: false,
-    connect: buildConnector({ ...verified, lookup: checkedLookup, allowH2: false }),
-  }
-  // A proxy named in the environment is the operator's choice, as it is for every other program. undici takes as long
-  // to decide whether an address needs the proxy as for the rest of a call, so it decides only if there is one.
-  const proxies = proxiesIn(env)
-  return proxies === undefined
-    ? new Pool(origin, options)
-    : new EnvHttpProxyAgent({ ...options, ...proxies, proxyTls: verified, requestTls: verified })
-}
-
-function proxiesIn(env: Environment): EnvHttpProxyAgent.Options | undefined {
-  const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY'] ?? ''
-  const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'] ?? ''
-  const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? ''
-  return httpProxy === '' && httpsProxy === '' ? undefined : { httpProxy, httpsProxy, noProxy }
 }
 
 /** One call, until it ends, its caller gives up, or its time is over. */
@@ -284,17 +247,20 @@ class GivenHeaders implements AnswerHeaders {
   }
 }
 
+const SILENCE: ReadonlySet<string | undefined> = new Set([
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+])
+
 function failureOf(error: Error): GatewayError {
-  const isSilent =
-    error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError
-  return isSilent
+  return SILENCE.has(codeOf(error))
     ? timedOut(error)
     : new GatewayError('provider_failed', 'the connection to the provider broke', { cause: error })
 }
 
 function unreachable(cause: unknown): GatewayError {
   const details = { cause, unbilled: true }
-  return cause instanceof errors.ConnectTimeoutError
+  return codeOf(cause) === 'UND_ERR_CONNECT_TIMEOUT'
     ? new GatewayError('provider_timeout', 'the provider could not be reached in time', details)
     : new GatewayError('provider_failed', 'the provider could not be reached', details)
 }
