@@ -407,7 +407,7 @@ describe('the pages besides those of keys', () => {
         ['/settings/usage', 6, width < 1200 ? 2 : 1],
         ['/settings/api-access/frame', 5, 1],
       ] as const) {
-        await web.open(path)
+        await web.follow(path)
         const tops = await page
           .locator('main dl')
           .first()

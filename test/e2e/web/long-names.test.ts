@@ -65,7 +65,7 @@ describe('long names', () => {
       await page.setViewportSize({ width, height: 900 })
       const found: Record<string, readonly string[]> = {}
       for (const [name, path] of Object.entries(paths)) {
-        await web.open(path)
+        await web.follow(path)
         const wrong = await misfits(page)
         if (wrong.length > 0) found[name] = wrong
         await picture(page, `long-${name}-${width}`)

@@ -53,7 +53,7 @@ describe('the usage page', () => {
     })
 
   test('rows without a group or an owner say so, and tags that they count twice', async () => {
-    await web.open('/settings/usage?by=group')
+    await web.follow('/settings/usage?by=group')
     await page.getByRole('rowheader', { name: 'outside groups' }).waitFor()
     await page.getByRole('link', { name: 'search' }).first().waitFor()
     await page.getByLabel('By', { exact: true }).selectOption('Owner')
@@ -65,20 +65,20 @@ describe('the usage page', () => {
   })
 
   test('names and sums lead to what is behind them', async () => {
-    await web.open('/settings/usage?by=environment')
+    await web.follow('/settings/usage?by=environment')
     await page.getByRole('list').getByRole('link', { name: 'production' }).click()
     await page.getByRole('rowheader', { name: 'shop' }).waitFor()
     await page.getByRole('link', { name: 'Failed' }).click()
     await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
     assert.equal(await page.getByLabel('Outcome').inputValue(), 'failed')
-    await web.open('/settings/usage?by=model')
+    await web.follow('/settings/usage?by=model')
     await page.getByRole('rowheader').getByRole('link', { name: 'sandbox-chat' }).click()
     await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
     assert.equal(new URL(page.url()).searchParams.get('model'), 'sandbox-chat')
   })
 
   test('models say how their calls went lately', async () => {
-    await web.open('/settings/models')
+    await web.follow('/settings/models')
     const row = page.getByRole('row', { name: /sandbox-chat/ }).first()
     for (const span of ['1 h', '24 h'])
       await row.getByText(new RegExp(`^${span} 100% succeeded · [\\d,]+ ms$`)).waitFor()
@@ -87,7 +87,7 @@ describe('the usage page', () => {
   })
 
   test('it shows only what the filters leave, and offers the statement of a chosen group', async () => {
-    await web.open('/settings/usage')
+    await web.follow('/settings/usage')
     await page.getByText('Filters', { exact: true }).click()
     await page.getByRole('combobox', { name: 'Owner' }).fill('nobody')
     await page.getByText('No usage in this time').waitFor()
@@ -105,7 +105,7 @@ describe('the usage page', () => {
     assert.deepEqual(await seriousFindings(page), [])
     await picture(page, 'usage-filtered')
     await speakGerman(page)
-    await web.open(`/settings/usage?by=tag&group=${groupId}`)
+    await web.follow(`/settings/usage?by=tag&group=${groupId}`)
     await page.getByText('Ein Schlüssel mit mehreren Tags').waitFor()
     await picture(page, 'usage-filtered-german')
   })
