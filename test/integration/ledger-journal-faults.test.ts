@@ -20,16 +20,23 @@ import { sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { DAY_MS } from '../../src/core/units.ts'
 import type { Ask } from '../../src/ledger/ledger.ts'
-import { fence } from '../../src/ledger/nodes/membership.ts'
+import { fence, HOLDS_PER_NODE, joinNodes } from '../../src/ledger/nodes/membership.ts'
 import { openLedger } from '../../src/ledger/nodes/open.ts'
 import { verifyLedger } from '../../src/ledger/reports/verify.ts'
-import { LEDGER_THREAD_MODULE } from '../../src/ledger/sqlite/runner.ts'
-import type { Store } from '../../src/store/database/store.ts'
+import type { Item } from '../../src/ledger/rules/batch.ts'
+import { decideIn } from '../../src/ledger/rules/decide.ts'
+import { packRecord, recordOf } from '../../src/ledger/rules/replay.ts'
+import { checkedAsk } from '../../src/ledger/rules/validation.ts'
+import { WorkingSet } from '../../src/ledger/rules/working-set.ts'
+import { LEDGER_THREAD_MODULE, runInDatabase } from '../../src/ledger/sqlite/runner.ts'
+import type { SqliteStore, Store } from '../../src/store/database/store.ts'
 import { lockAccount, movedPeriodEnd } from '../../src/store/accounts/accounts.ts'
 import { legColumns } from '../../src/store/accounts/budget-changes.ts'
 import { packBudgets, unpackBudgets } from '../../src/store/accounts/budgets.ts'
 import { atOneMoment } from '../../src/store/backup/transaction.ts'
+import { createKey } from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
+import { Journal } from '../../src/store/sqlite/journal.ts'
 import { ask, granted, LedgerFixture, settlement, spend } from '../contract/ledger-fixture.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 
@@ -207,6 +214,56 @@ test('extend and refused once, while somebody reads', async (context) => {
   await reading
   assert.ok(tries > 0)
   assert.equal(wrong, 0)
+})
+
+test('a record that another node brought in before its batch was answered counts once', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-journal-'))
+  const url = `sqlite:${join(folder, 'test.db')}`
+  const store = (await openStore(url, options)) as SqliteStore
+  const other = await openStore(url, options)
+  context.after(async () => {
+    await other.close()
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
+  const settings = { name: 'key', models: ['m'], limitNanodollars: null }
+  await new LedgerFixture(store, { nodes: 0 }).ready
+  const { key } = await createKey(store, settings)
+  const nodeId = await joinNodes(store, 0)
+  const journal = await Journal.create(store.file, nodeId)
+  context.after(() => journal.close())
+  const run = (item: Item, more: { readonly doubtfulSeq: number; readonly isDecided: boolean }) => {
+    const batch = { nodeId, items: [item], prices: [], isRetry: more.isDecided }
+    const { memory } = journal.state
+    const own = { nodeId, memory, next: journal.next, doubtfulSeq: more.doubtfulSeq }
+    return runInDatabase(store, { batch, journal: own, isTold: true, isDecided: more.isDecided })
+  }
+  const holdId = nodeId * HOLDS_PER_NODE + 1
+  const reserve: Item = { kind: 'reserve', holdId, ask: checkedAsk(ask(key.id, 10)) }
+  const { accounts, changes } = await run(reserve, { doubtfulSeq: 0, isDecided: false })
+
+  // As SqliteRunner decides and writes, but it is not told yet that the write is durable.
+  const extend: Item = { kind: 'extend', keyId: key.id, groupId: null, holdId, extra: 5n }
+  const now = systemClock.now()
+  const work = new WorkingSet({ now, accounts, holds: changes.holdsInserted, usage: [] })
+  const { outcomes } = decideIn(work, [extend])
+  const batch = { nodeId, items: [extend], prices: [], isRetry: false }
+  const record = recordOf(batch, outcomes, work)
+  assert.ok(record)
+  const { seq } = journal.next
+  await journal.append(packRecord(record))
+  const visitor = await openLedger({ ...SAMPLE_PACE, store: other })
+  await spend(visitor, ask(key.id, 10))
+
+  const { isBroughtIn } = await run(extend, { doubtfulSeq: seq, isDecided: true })
+  assert.ok(isBroughtIn)
+  const { held_nanodollars } = await other.db
+    .selectFrom('holds')
+    .select('held_nanodollars')
+    .where('id', '=', holdId)
+    .executeTakeFirstOrThrow()
+  assert.equal(held_nanodollars, 15n)
+  await visitor.close()
 })
 
 test('fenced while a record is written: no orphan of what was never answered', async (context) => {

@@ -46,8 +46,8 @@ export const handlers: ThreadHandlers = {
 /** The handler to be called before anything is read: a journal has what the database has not. */
 export function isBehind(db: Connection): string | undefined {
   const rows = prepared(db).journals.all()
-  const isAny = rows.map(journalOf).some(({ nodeId, position }) => {
-    return readerOf(db, nodeId)?.next(position) !== undefined
+  const isAny = rows.map(journalOf).some(({ nodeId, position, isOver }) => {
+    return !isOver && readerOf(db, nodeId)?.next(position) !== undefined
   })
   return isAny ? 'ledger.fold' : undefined
 }
@@ -168,11 +168,11 @@ function foldJournals(db: Connection, { own, isGranting }: Folding): JournalPosi
   const statements = prepared(db)
   let ownPosition: JournalPosition | undefined
   for (const row of statements.journals.all()) {
-    const { name, nodeId, isNodeLive, position } = journalOf(row)
+    const { name, nodeId, isNodeLive, position, isOver } = journalOf(row)
     const isOwn = nodeId === own?.nodeId
     let reached = position
     const records: JournalRecord[] = []
-    const reader = readerOf(db, nodeId)
+    const reader = isOver ? undefined : readerOf(db, nodeId)
     for (let found = reader?.next(reached); found !== undefined; found = reader?.next(reached)) {
       reached = found.next
       if (!isOwn || found.seq !== own.doubtfulSeq) records.push(unpackRecord(found.text))
@@ -183,10 +183,13 @@ function foldJournals(db: Connection, { own, isGranting }: Folding): JournalPosi
       if (isOutage(error)) throw error
       throw unusable(journalPath(pathOf(db), nodeId), error)
     }
-    if (!isNodeLive || (isOwn && own.next === null)) finished.add(journalPath(pathOf(db), nodeId))
-    const isOver = !isNodeLive || (isOwn ? own.next === null : isGranting)
-    if (isOver) statements.deleteJournal.get(name)
-    else if (reached !== position) {
+    if (!isNodeLive || (isOwn && own.next === null)) {
+      finished.add(journalPath(pathOf(db), nodeId))
+      statements.deleteJournal.get(name)
+    } else if (isGranting && !isOwn && !isOver) {
+      // Its row stays until its node decides in the database again, and finds there what of it was brought in.
+      statements.setJournal.get(name, `${reached.seq} ${reached.offset} ${OVER}`)
+    } else if (reached !== position) {
       setPosition(statements, name, reached)
       if (nodeId === teller?.nodeId) ownPosition = reached
     }
@@ -237,17 +240,22 @@ function setPosition(statements: Statements, name: string, position: JournalPosi
   statements.setJournal.get(name, `${seq} ${offset} ${teller?.nextCount ?? 0}`)
 }
 
+/** In the place of the count. */
+const OVER = 'over'
+
 function nameOf(nodeId: number): string {
   return `${JOURNAL_PREFIX}${nodeId}`
 }
 
 function journalOf({ name, value, status }: Record<string, unknown>) {
-  const [seq, offset] = String(value).split(' ')
+  const [seq, offset, count] = String(value).split(' ')
   return {
     name: String(name),
     nodeId: Number(String(name).slice(JOURNAL_PREFIX.length)),
     isNodeLive: status === 'live',
     position: { seq: Number(seq), offset: Number(offset) },
+    /** Another node has ended it: what its own writes from then on does not count. */
+    isOver: count === OVER,
   }
 }
 
