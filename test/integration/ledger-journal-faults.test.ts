@@ -10,6 +10,7 @@ import {
   readlinkSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -189,6 +190,15 @@ test('files of nodes that have left', async (context) => {
   assert.equal(journals(folder).length, 1)
 })
 
+test('files that a killed process left without a word in the database', async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const live = await joinNodes(other, 0)
+  const files = [live, live + 1, 99].map((nodeId) => join(folder, `test.db-node-${nodeId}`))
+  for (const file of [...files, join(folder, 'test.db-node-1.txt')]) writeFileSync(file, 'x')
+  await spend(fixture.ledger, ask(await fixture.key(null), 10))
+  assert.deepEqual(journals(folder).toSorted(), [`test.db-node-1.txt`, `test.db-node-${live}`])
+})
+
 test('extend and refused once, while somebody reads', async (context) => {
   const { fixture, other } = await open(context)
   const key = await fixture.key(null)
@@ -216,7 +226,7 @@ test('extend and refused once, while somebody reads', async (context) => {
   assert.equal(wrong, 0)
 })
 
-test('a record that another node brought in before its batch was answered counts once', async (context) => {
+test('a record that another node brought in counts once, and one that came later not at all', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-journal-'))
   const url = `sqlite:${join(folder, 'test.db')}`
   const store = (await openStore(url, options)) as SqliteStore
@@ -244,26 +254,33 @@ test('a record that another node brought in before its batch was answered counts
 
   // As SqliteRunner decides and writes, but it is not told yet that the write is durable.
   const extend: Item = { kind: 'extend', keyId: key.id, groupId: null, holdId, extra: 5n }
-  const now = systemClock.now()
-  const work = new WorkingSet({ now, accounts, holds: changes.holdsInserted, usage: [] })
-  const { outcomes } = decideIn(work, [extend])
-  const batch = { nodeId, items: [extend], prices: [], isRetry: false }
-  const record = recordOf(batch, outcomes, work)
-  assert.ok(record)
-  const { seq } = journal.next
-  await journal.append(packRecord(record))
+  const append = async (): Promise<number> => {
+    const now = systemClock.now()
+    const work = new WorkingSet({ now, accounts, holds: changes.holdsInserted, usage: [] })
+    const { outcomes } = decideIn(work, [extend])
+    const batch = { nodeId, items: [extend], prices: [], isRetry: false }
+    const record = recordOf(batch, outcomes, work)
+    assert.ok(record)
+    const { seq } = journal.next
+    await journal.append(packRecord(record))
+    return seq
+  }
   const visitor = await openLedger({ ...SAMPLE_PACE, store: other })
-  await spend(visitor, ask(key.id, 10))
+  context.after(() => visitor.close())
+  const held = async (): Promise<bigint> => {
+    await spend(visitor, ask(key.id, 10))
+    const columns = other.db.selectFrom('holds').select('held_nanodollars')
+    const { held_nanodollars } = await columns.where('id', '=', holdId).executeTakeFirstOrThrow()
+    return held_nanodollars
+  }
+  const before = await append()
+  assert.equal(await held(), 15n)
+  await append()
+  assert.equal(await held(), 15n, 'what is written to a journal that was ended does not count')
 
-  const { isBroughtIn } = await run(extend, { doubtfulSeq: seq, isDecided: true })
-  assert.ok(isBroughtIn)
-  const { held_nanodollars } = await other.db
-    .selectFrom('holds')
-    .select('held_nanodollars')
-    .where('id', '=', holdId)
-    .executeTakeFirstOrThrow()
-  assert.equal(held_nanodollars, 15n)
-  await visitor.close()
+  const again = await run(extend, { doubtfulSeq: before, isDecided: true })
+  assert.ok(again.isBroughtIn)
+  assert.equal(await held(), 15n)
 })
 
 test('fenced while a record is written: no orphan of what was never answered', async (context) => {

@@ -22,6 +22,8 @@ export class SqliteDatabase extends MemoryDatabase {
   readonly files = new Map<number, Stored[]>()
   /** By node, while its journal counts: the first record that is not in the tables. */
   readonly positions = new Map<number, number>()
+  /** Nodes whose journals another one has ended: nothing more of them is read. */
+  readonly over = new Set<number>()
   readonly rules: Rules
   readonly faults: Faults
 
@@ -33,11 +35,12 @@ export class SqliteDatabase extends MemoryDatabase {
 
   /** As a reader sees them, who brings in what journals have, without doing so. */
   view(): SqliteDatabase {
-    const isBehind = [...this.positions].some(([nodeId, seq]) => this.#textOf(nodeId, seq))
+    const isBehind = [...this.positions].some(([nodeId, seq]) => this.#nextOf(nodeId, seq))
     if (!isBehind) return this
     const copy = this.copyTo(new SqliteDatabase(this.rules, this.faults))
     for (const [nodeId, file] of this.files) copy.files.set(nodeId, file)
     for (const [nodeId, position] of this.positions) copy.positions.set(nodeId, position)
+    for (const nodeId of this.over) copy.over.add(nodeId)
     copy.fold()
     return copy
   }
@@ -48,15 +51,17 @@ export class SqliteDatabase extends MemoryDatabase {
       const isOwn = nodeId === own?.nodeId
       const texts: string[] = []
       let seq = position
-      for (let text = this.#textOf(nodeId, seq); text !== undefined;) {
+      for (let text = this.#nextOf(nodeId, seq); text !== undefined;) {
         if (!isOwn || seq !== own.doubtfulSeq) texts.push(text)
-        text = this.#textOf(nodeId, ++seq)
+        text = this.#nextOf(nodeId, ++seq)
       }
       if (texts.length > 0) this.#carryOut(texts)
-      const isOver = this.nodes.get(nodeId) !== 'live' || (isOwn ? own.next === null : isGranting)
-      if (isOver) this.positions.delete(nodeId)
+      const isGone = this.nodes.get(nodeId) !== 'live' || (isOwn && own.next === null)
+      const isEnded = !isGone && !isOwn && isGranting && !this.over.has(nodeId)
+      if (isGone) this.forget(nodeId)
       else if (this.faults.noPosition !== true) this.positions.set(nodeId, seq)
-      if (isOver || seq !== position) this.countCommit()
+      if (isEnded) this.over.add(nodeId)
+      if (isGone || isEnded || seq !== position) this.countCommit()
       if (texts.length > 0) this.assertBalanced()
     }
   }
@@ -71,6 +76,21 @@ export class SqliteDatabase extends MemoryDatabase {
 
   isAlone(nodeId: number | null): boolean {
     return [...this.nodes].every(([id, status]) => id === nodeId || status !== 'live')
+  }
+
+  /** With the journal of a node, from this record on. */
+  goOn(nodeId: number, next: number): void {
+    this.over.delete(nodeId)
+    this.positions.set(nodeId, next)
+  }
+
+  forget(nodeId: number): void {
+    this.over.delete(nodeId)
+    this.positions.delete(nodeId)
+  }
+
+  #nextOf(nodeId: number, seq: number): string | undefined {
+    return this.over.has(nodeId) ? undefined : this.#textOf(nodeId, seq)
   }
 
   #textOf(nodeId: number, seq: number): string | undefined {
@@ -216,8 +236,8 @@ export class SqliteNode {
     if (isFenced) return { result: { live: false }, isBroughtIn: false }
     this.#isAlone = books.isAlone(batch.nodeId)
     if (own !== undefined) {
-      if (this.#isAlone && own.next !== null) books.positions.set(own.nodeId, own.next)
-      else books.positions.delete(own.nodeId)
+      if (this.#isAlone && own.next !== null) books.goOn(own.nodeId, own.next)
+      else books.forget(own.nodeId)
     }
     const retried = { ...batch, isRetry: batch.isRetry || isDecided }
     const ran = isBroughtIn ? undefined : books.runTold(retried)

@@ -30,6 +30,7 @@ import {
   JOURNAL_PREFIX,
   journalPath,
   JournalReader,
+  journalsBeside,
   JournalTeller,
   removeJournal,
   type JournalPosition,
@@ -81,6 +82,7 @@ let teller: JournalTeller | undefined
 const readers = new Map<string, JournalReader>()
 /** Files of journals that nobody needs once this transaction is committed. */
 const finished = new Set<string>()
+let hasLooked = false
 
 function runBatch(db: Connection, direct: DirectBatch): DirectResult {
   const { journal, isDecided, isTold } = direct
@@ -96,6 +98,7 @@ function runBatch(db: Connection, direct: DirectBatch): DirectResult {
   // Only who is live may end journals: since it joined, nothing new in them counts. Since a node was fenced, others write on.
   foldJournals(db, { own: journal, isGranting: batch.nodeId !== null && !isFenced })
   if (isFenced) return FENCED
+  if (batch.nodeId !== null) findLeftFiles(db)
   const isAlone = statements.otherNode.get(batch.nodeId) === undefined
   if (journal !== null) beginJournal(db, journal, isAlone)
   if (isBroughtIn) return { ...NOTHING_DECIDED, isBroughtIn, isAlone }
@@ -195,6 +198,21 @@ function foldJournals(db: Connection, { own, isGranting }: Folding): JournalPosi
     }
   }
   return ownPosition
+}
+
+/**
+ * A process that is killed may leave the file of a journal that has no row any more, or has none yet. Once for each
+ * process: no node joins or is fenced while this transaction lasts.
+ */
+function findLeftFiles(db: Connection): void {
+  if (hasLooked) return
+  hasLooked = true
+  const statements = prepared(db)
+  const named = new Set(statements.journals.all().map((row) => journalOf(row).nodeId))
+  for (const nodeId of journalsBeside(pathOf(db))) {
+    const isLeft = !named.has(nodeId) && statements.liveNode.get(nodeId) === undefined
+    if (isLeft) finished.add(journalPath(pathOf(db), nodeId))
+  }
 }
 
 function unusable(path: string, cause: unknown): Error {

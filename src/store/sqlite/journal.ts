@@ -7,16 +7,20 @@ import {
   constants,
   fstatSync,
   openSync,
+  readdirSync,
   readSync,
   statSync,
   unlinkSync,
   write,
 } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, statfs } from 'node:fs/promises'
 import { endianness } from 'node:os'
+import { basename, dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 
 const BYTES = 8 * 1024 * 1024
+/** The last space of a disk is for the database. */
+const FREE_BYTES_MIN = 4 * BYTES
 /** Length, checksum, number. */
 const HEADER_BYTES = 16
 
@@ -36,6 +40,14 @@ export function journalPath(database: string, nodeId: number): string {
   return `${database}-node-${nodeId}`
 }
 
+/** The numbers of all nodes that have a file there. */
+export function journalsBeside(database: string): readonly number[] {
+  const beginning = basename(journalPath(database, 0)).slice(0, -1)
+  return readdirSync(dirname(database))
+    .filter((name) => name.startsWith(beginning) && /^\d+$/.test(name.slice(beginning.length)))
+    .map((name) => Number(name.slice(beginning.length)))
+}
+
 export class Journal {
   readonly nodeId: number
   readonly state: JournalState
@@ -46,14 +58,21 @@ export class Journal {
   static async create(database: string, nodeId: number): Promise<Journal> {
     const path = journalPath(database, nodeId)
     const state = new JournalState(new ChangeCounter(database))
-    const file = await open(path, 'w', 0o600)
+    const { bavail, bsize } = await statfs(dirname(path))
+    if (bavail * bsize < FREE_BYTES_MIN) throw new Error('the disk is nearly full')
     try {
-      await file.writeFile(Buffer.alloc(BYTES))
-      await file.sync()
-    } finally {
-      await file.close()
+      const file = await open(path, 'w', 0o600)
+      try {
+        await file.writeFile(Buffer.alloc(BYTES))
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      return new Journal(path, nodeId, state)
+    } catch (error) {
+      removeJournal(path)
+      throw error
     }
-    return new Journal(path, nodeId, state)
   }
 
   private constructor(path: string, nodeId: number, state: JournalState) {
