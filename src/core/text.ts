@@ -7,9 +7,14 @@ export function label(text: string): string {
 
 /** Removes characters that are invisible or reorder the text around them, except where they join an emoji. */
 export function visible(text: string): string {
-  if (/^[ -~]*$/.test(text)) return text
+  if (isPlain(text)) return text
   invisible ??= new RegExp(String.raw`(\p{RGI_Emoji})|\p{Default_Ignorable_Code_Point}`, 'gv')
   return text.normalize('NFC').replaceAll(invisible, '$1')
+}
+
+/** Printable ASCII alone, as most names are: what Unicode asks of others can be left out. */
+export function isPlain(text: string): boolean {
+  return /^[ -~]*$/.test(text)
 }
 
 /** Made when it is first needed: to read it takes 40 ms, at every start and for every page. */

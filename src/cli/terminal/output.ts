@@ -2,6 +2,7 @@
 // times for people.
 import { styleText } from 'node:util'
 import { formatUsd, type Nanodollars } from '../../core/money.ts'
+import { isPlain } from '../../core/text.ts'
 import { timeDistance } from '../../core/units.ts'
 
 export function printText(text: string): void {
@@ -113,7 +114,7 @@ function pad(text: string, width: number, align?: 'right'): string {
 
 /** In terminal columns: a visible character takes one, or two if it is East Asian or an emoji. */
 function widthOf(text: string): number {
-  if (/^[ -~]*$/.test(text)) return text.length
+  if (isPlain(text)) return text.length
   graphemes ??= new Intl.Segmenter('en')
   return [...graphemes.segment(text)].reduce(
     (width, { segment }) => width + (WIDE.test(segment) ? 2 : 1),

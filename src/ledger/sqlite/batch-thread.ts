@@ -82,6 +82,7 @@ let teller: JournalTeller | undefined
 const readers = new Map<string, JournalReader>()
 /** Files of journals that nobody needs once this transaction is committed. */
 const finished = new Set<string>()
+/** For files that killed processes left. */
 let hasLooked = false
 
 function runBatch(db: Connection, direct: DirectBatch): DirectResult {

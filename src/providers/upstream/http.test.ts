@@ -7,9 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { GatewayError } from '../../core/errors.ts'
-import type { HttpRequest } from './http.ts'
 import { openHttp } from './connections.ts'
-import { retryAfterOf } from './http.ts'
+import { retryAfterOf, type HttpRequest } from './http.ts'
 
 const TIMEOUTS = { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
 const NEVER = new AbortController().signal

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
   writeSync,
   closeSync,
@@ -19,6 +20,7 @@ import {
   Journal,
   JOURNAL_START,
   journalPath,
+  journalsBeside,
   JournalReader,
   JournalTeller,
   removeJournal,
@@ -119,3 +121,19 @@ test('the journal of another node is not read as this one’s', async () => {
   assert.ok(!existsSync(path))
   assert.equal(JournalReader.open(path, 7), undefined)
 })
+
+const onLinux = {
+  skip: process.platform === 'linux' ? false : 'only Linux has files that are always full',
+}
+
+test('one that cannot be made leaves nothing', onLinux, async () => {
+  const database = join(folder, `${++files}.db`)
+  writeFileSync(`${database}-shm`, Buffer.alloc(136))
+  symlinkSync('/dev/full', journalPath(database, 7))
+  await assert.rejects(Journal.create(database, 7), { code: 'ENOSPC' })
+  assert.deepEqual(journalsBeside(database), [])
+})
+
+test('none is made where the disk has little room', onLinux, () =>
+  assert.rejects(Journal.create('/proc/database', 7), /the disk is nearly full/),
+)

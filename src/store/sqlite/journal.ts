@@ -57,9 +57,9 @@ export class Journal {
   /** A new file, with its whole size on the disk, beside a database that this process has open. */
   static async create(database: string, nodeId: number): Promise<Journal> {
     const path = journalPath(database, nodeId)
-    const state = new JournalState(new ChangeCounter(database))
     const { bavail, bsize } = await statfs(dirname(path))
     if (bavail * bsize < FREE_BYTES_MIN) throw new Error('the disk is nearly full')
+    const state = new JournalState(new ChangeCounter(database))
     try {
       const file = await open(path, 'w', 0o600)
       try {
