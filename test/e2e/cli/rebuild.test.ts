@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -44,6 +45,16 @@ test('a changed source is built, and an unchanged one is not', async () => {
     said: 'tollgate: building the gateway\n',
     ran: 'second\n',
   })
+})
+
+test('what was written counts, not when: the same text is not built again, another of the same length and age is', async () => {
+  const file = join(root, 'src/cli/part.ts')
+  const { atime, mtime } = statSync(file)
+  write('src/cli/part.ts', `export const part: string = 'second'\n`)
+  assert.deepEqual(await buildAndRun(), { said: '', ran: 'second\n' })
+  write('src/cli/part.ts', `export const part: string = 'single'\n`)
+  utimesSync(file, atime, mtime)
+  assert.equal((await buildAndRun()).ran, 'single\n')
 })
 
 test('files of earlier builds stay for a day, for gateways still running', async () => {
