@@ -175,12 +175,12 @@ export class WorkingSet {
   }
 
   /** Records the limits that budget was granted under, as proof that no grant ever exceeded them. */
-  grant(periods: LegPeriods, amount: Nanodollars, limits = this.limitsOf(periods)): void {
+  grant(periods: LegPeriods, amount: Nanodollars, limits?: readonly Limit[]): void {
     if (amount === 0n) return
     for (const [index, leg] of legsOf(periods).entries()) {
       const budget = this.#running(leg)
       if (budget === undefined) continue
-      const limit = limits[index] ?? null
+      const limit = limits === undefined ? limitOf(budget) : (limits[index] ?? null)
       if (limit === null || budget.grantedLimit === null) budget.grantedLimit = null
       else if (limit > budget.grantedLimit) budget.grantedLimit = limit
     }

@@ -35,11 +35,17 @@ import {
   removeJournal,
   type JournalPosition,
 } from '../../store/sqlite/journal.ts'
-import { itemsOf, type DirectBatch, type DirectResult, type OwnJournal } from './runner.ts'
+import {
+  itemsOf,
+  packResult,
+  type DirectBatch,
+  type DirectResult,
+  type OwnJournal,
+} from './runner.ts'
 
 /** Loaded by the SQLite thread (store/sqlite/connection.ts). */
 export const handlers: ThreadHandlers = {
-  'ledger.batch': runBatch,
+  'ledger.batch': (db, direct: DirectBatch) => packResult(runBatch(db, direct)),
   'ledger.accounts': readAccounts,
   'ledger.fold': fold,
 }

@@ -14,13 +14,22 @@ import {
   layout,
   money,
   nullable,
+  packAmount,
   text,
   type Packed,
 } from '../../store/database/layout.ts'
 import { isOutage } from '../../store/database/outage.ts'
 import type { SqliteStore } from '../../store/database/store.ts'
 import type { HoldId } from '../ledger.ts'
-import type { Batch, BatchResult, CheckedAsk, HoldChanges, Item, Snapshot } from '../rules/batch.ts'
+import type {
+  Batch,
+  BatchResult,
+  CheckedAsk,
+  HoldChanges,
+  Item,
+  Outcome,
+  Snapshot,
+} from '../rules/batch.ts'
 import { accountsOf, decideIn, knownHoldOf } from '../rules/decide.ts'
 import { isByHand, packRecord, recordOf } from '../rules/replay.ts'
 import { CHARGE, type Account, type Hold } from '../rules/rows.ts'
@@ -48,15 +57,16 @@ type Direct = {
   readonly isDecided?: boolean
 }
 
-/**
- * As it crosses to the database's thread: what every request brings as one text, because cloning its many fields takes
- * two to three times as long.
- */
+/** A list as it crosses between the threads: what every request brings as one text, because clones take three times as long. */
+type Crossing<Thing> = {
+  /** JSON, by thing: null = the next of `others`, which cross as they are. */
+  readonly frequent: string
+  readonly others: readonly Thing[]
+}
+
 export type DirectBatch = Omit<Direct, 'batch'> & {
   readonly batch: Omit<Batch, 'items'>
-  /** By item: null = the next of `others`, which cross as they are. */
-  readonly frequent: string
-  readonly others: readonly Item[]
+  readonly items: Crossing<Item>
 }
 
 type ReserveList = readonly [holdId: HoldId, ask: Packed[], candidates: readonly Packed[][]]
@@ -102,10 +112,57 @@ function isReserve(list: ReserveList | ChargeList): list is ReserveList {
   return list.length === 3
 }
 
-export function itemsOf({ frequent, others }: DirectBatch): readonly Item[] {
-  const lists = JSON.parse(frequent) as readonly (ReserveList | ChargeList | null)[]
+export function itemsOf({ items }: DirectBatch): readonly Item[] {
+  return unpack(items, unpackItem)
+}
+
+type Amount = ReturnType<typeof packAmount>
+type GrantedList = readonly [holdId: HoldId, amount: Amount, outputTokens: number, capped: boolean]
+type SettledList = readonly [found: Settled['found'], cost: Amount, overrun: Amount]
+type Settled = Extract<Outcome, { readonly kind: 'settled' }>
+
+function packOutcome(outcome: Outcome): GrantedList | SettledList | null {
+  if (outcome.kind === 'settled') {
+    return [outcome.found, packAmount(outcome.cost), packAmount(outcome.overrun)]
+  }
+  if (outcome.kind !== 'judged' || !outcome.answer.reserved) return null
+  const { holdId, amountNanodollars, outputTokens, capped, grants } = outcome.answer
+  return grants === undefined ? [holdId, packAmount(amountNanodollars), outputTokens, capped] : null
+}
+
+function unpackOutcome(list: GrantedList | SettledList): Outcome {
+  if (isGranted(list)) {
+    const [holdId, amount, outputTokens, capped] = list
+    const amountNanodollars = BigInt(amount)
+    const answer = { reserved: true, holdId, amountNanodollars, outputTokens, capped } as const
+    return { kind: 'judged', answer }
+  }
+  const [found, cost, overrun] = list
+  return { kind: 'settled', found, cost: BigInt(cost), overrun: BigInt(overrun) }
+}
+
+function isGranted(list: GrantedList | SettledList): list is GrantedList {
+  return list.length === 4
+}
+
+function pack<Thing>(
+  things: readonly Thing[],
+  listOf: (thing: Thing) => readonly unknown[] | null,
+): Crossing<Thing> {
+  const lists = things.map(listOf)
+  return {
+    frequent: JSON.stringify(lists),
+    others: things.filter((_, index) => lists[index] === null),
+  }
+}
+
+function unpack<Thing, List>(
+  { frequent, others }: Crossing<Thing>,
+  thingOf: (list: List) => Thing,
+): readonly Thing[] {
+  const lists = JSON.parse(frequent) as readonly (List | null)[]
   let taken = 0
-  return lists.map((list) => (list === null ? (others[taken++] as Item) : unpackItem(list)))
+  return lists.map((list) => (list === null ? (others[taken++] as Thing) : thingOf(list)))
 }
 
 /** The journal of the node whose batch it is, which writes nothing meanwhile. */
@@ -131,18 +188,34 @@ export type DirectResult = {
   readonly isAlone: boolean
 }
 
+type CrossingResult = Omit<DirectResult, 'result'> & {
+  readonly result:
+    | (Omit<Decided, 'outcomes'> & { readonly outcomes: Crossing<Outcome> })
+    | Exclude<BatchResult, Decided>
+}
+
+type Decided = Extract<BatchResult, { readonly live: true }>
+
+export function packResult(direct: DirectResult): CrossingResult {
+  const { result } = direct
+  if (!result.live) return { ...direct, result }
+  return { ...direct, result: { ...result, outcomes: pack(result.outcomes, packOutcome) } }
+}
+
+function unpackResult(crossing: CrossingResult): DirectResult {
+  const { result } = crossing
+  if (!result.live) return { ...crossing, result }
+  return { ...crossing, result: { ...result, outcomes: unpack(result.outcomes, unpackOutcome) } }
+}
+
 /** For a caller that writes only this one batch. */
 export async function runInDatabase(
   store: SqliteStore,
   { batch: { items, ...batch }, ...more }: Direct,
 ): Promise<DirectResult> {
-  const lists = items.map(packItem)
-  const direct: DirectBatch = {
-    ...{ ...more, batch, frequent: JSON.stringify(lists) },
-    others: items.filter((_, index) => lists[index] === null),
-  }
+  const direct: DirectBatch = { ...more, batch, items: pack(items, packItem) }
   try {
-    return (await store.inThread('ledger.batch', direct)) as DirectResult
+    return unpackResult((await store.inThread('ledger.batch', direct)) as CrossingResult)
   } catch (error) {
     // This includes errors of the handler itself: retrying those would hold up all other batches forever.
     if (!isOutage(error)) throw error
@@ -151,7 +224,7 @@ export async function runInDatabase(
 }
 
 /** What was decided in memory: its answer, and the record without which it does not count. */
-type Decided = { readonly result: BatchResult; readonly record: string | undefined }
+type InMemory = { readonly result: BatchResult; readonly record: string | undefined }
 
 /** No record has this number. */
 const NO_RECORD = 0
@@ -242,7 +315,7 @@ export class SqliteRunner implements BatchRunner {
   }
 
   /** In memory; undefined if not everything is at hand. */
-  #decide(batch: Batch): Decided | undefined {
+  #decide(batch: Batch): InMemory | undefined {
     const { items } = batch
     const snapshot = this.#snapshot(items)
     if (snapshot === undefined) return undefined
