@@ -40,7 +40,7 @@ export async function openWebStage(name?: string, config?: string): Promise<WebS
     TOLLGATE_DATABASE: `sqlite:${join(folder, 't.db')}`,
     ...(config === undefined ? {} : { TOLLGATE_CONFIG: file }),
   }
-  const gateway = start('node', ['bin/tollgate.mjs', 'serve', '--port', '0'], { env })
+  const gateway = start(process.execPath, ['bin/tollgate.mjs', 'serve', '--port', '0'], { env })
   const [printed] = await gateway
     .printed(/http:\/\/127\.0\.0\.1:\d+\/welcome#\S+/)
     .catch(async (error: unknown) => {
