@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Beat } from '../../src/ledger/nodes/failure-detector.ts'
 import { THINKING_MS_MAX } from '../../src/ledger/postgres/batch.ts'
-import type { Known, ReadBooks } from '../../src/ledger/postgres/known.ts'
+import type { Known, VersionedSnapshot } from '../../src/ledger/postgres/known.ts'
 import type { Batch, BatchResult, Snapshot, Writes } from '../../src/ledger/rules/batch.ts'
 import {
   ACCOUNT_CHANGE,
@@ -48,7 +48,7 @@ export type Faults = {
 
 /** A batch that was decided on what its node knew of the books. */
 export type Decided = {
-  readonly books: ReadBooks
+  readonly read: VersionedSnapshot
   readonly decision: ReturnType<Rules['decide']>
 }
 
@@ -107,11 +107,11 @@ export class MemoryDatabase {
       return { live: false }
     }
     const snapshot = this.#snapshot(batch, this.#faults.clockOfNode === true ? clockSkewMs : 0)
-    const books = { snapshot, versions: snapshot.accounts.map(({ id }) => this.#version(id)) }
-    learner?.known.sawBooks(books, learner.atMs)
+    const read = { snapshot, versions: snapshot.accounts.map(({ id }) => this.#version(id)) }
+    learner?.known.sawSnapshot(read, learner.atMs)
     const { outcomes, balances, writes } = this.#rules.decide(batch, snapshot)
     const version = this.apply(writes)
-    learner?.known.committed(books, writes, version)
+    learner?.known.committed(read, writes, version)
     this.assertBalanced()
     return { live: true, outcomes, balances }
   }
@@ -150,10 +150,10 @@ export class MemoryDatabase {
 
   /** Undefined when the node must read the books first. */
   decideOnKnown(batch: Batch, known: Known, atMs: number): Decided | undefined {
-    const books = known.booksFor(batch, atMs)
-    if (books === undefined) return undefined
-    const decision = this.#rules.decide(batch, books.snapshot)
-    if (this.#rules.isUsual(decision.writes)) return { books, decision }
+    const read = known.snapshotFor(batch, atMs)
+    if (read === undefined) return undefined
+    const decision = this.#rules.decide(batch, read.snapshot)
+    if (this.#rules.isUsual(decision.writes)) return { read, decision }
     known.forget()
     return undefined
   }
@@ -161,13 +161,13 @@ export class MemoryDatabase {
   /** One statement, which writes nothing and returns undefined when what the node knew is no longer true. */
   writeIfTrue(
     batch: Batch,
-    { books, decision }: Decided,
+    { read, decision }: Decided,
     learner?: Learner,
   ): BatchResult | undefined {
-    const { now, accounts } = books.snapshot
+    const { now, accounts } = read.snapshot
     const { noVersions = false, anyTime = false } = this.#faults
     const areSame =
-      noVersions || accounts.every(({ id }, index) => books.versions[index] === this.#version(id))
+      noVersions || accounts.every(({ id }, index) => read.versions[index] === this.#version(id))
     const isNow = anyTime || (this.now >= now && this.now <= now + THINKING_MS_MAX)
     if (!this.#mayCommit(batch) || !areSame || !isNow) {
       learner?.known.forget()
@@ -176,7 +176,7 @@ export class MemoryDatabase {
     const { outcomes, balances, writes } = decision
     for (const { at } of writes.holdsInserted) assert.ok(at <= this.now, 'reserved in the future')
     const version = this.apply(writes)
-    learner?.known.committed(books, writes, version)
+    learner?.known.committed(read, writes, version)
     learner?.known.sawTime(this.now, learner.atMs)
     this.assertBalanced()
     return { live: true, outcomes, balances }

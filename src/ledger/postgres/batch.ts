@@ -23,7 +23,7 @@ import {
   type Hold,
   type UsageRow,
 } from '../rules/rows.ts'
-import { isUsual, Known, type ReadBooks } from './known.ts'
+import { isUsual, Known, type VersionedSnapshot } from './known.ts'
 import { STATEMENTS, type StatementName } from './statements.ts'
 
 /** The most time between reading and writing. */
@@ -54,23 +54,22 @@ export class Session {
 
   /** Undefined when what is known is not enough, or no longer true: then nothing was written. */
   async #runOnKnown(batch: Batch): Promise<BatchResult | undefined> {
-    const books = this.#known.booksFor(batch, this.#clock.monotonicMs())
-    if (books === undefined) return undefined
-    const { snapshot, versions } = books
-    const { outcomes, balances, writes } = decide(batch, snapshot)
-    const written = isUsual(writes) ? await this.#writeIfTrue(batch, books, writes) : undefined
+    const known = this.#known.snapshotFor(batch, this.#clock.monotonicMs())
+    if (known === undefined) return undefined
+    const { outcomes, balances, writes } = decide(batch, known.snapshot)
+    const written = isUsual(writes) ? await this.#writeIfTrue(batch, known, writes) : undefined
     if (written === undefined) {
       this.#known.forget()
       return undefined
     }
-    this.#known.committed({ snapshot, versions }, writes, String(written['version']))
+    this.#known.committed(known, writes, String(written['version']))
     this.#known.sawTime(NOW.read(written['now'], 0), this.#clock.monotonicMs())
     return { live: true, outcomes, balances }
   }
 
   async #writeIfTrue(
     { nodeId }: Batch,
-    { snapshot: { now, accounts }, versions }: ReadBooks,
+    { snapshot: { now, accounts }, versions }: VersionedSnapshot,
     writes: Writes,
   ): Promise<StoredRow | undefined> {
     const known = [list(accounts.map(({ id }) => id)), list(versions)]
@@ -81,20 +80,20 @@ export class Session {
 
   async #readAndRun(batch: Batch, begin: string): Promise<BatchResult> {
     const { client } = this
-    const books = await lockAndRead(client, batch, begin)
-    if (books === undefined) {
+    const read = await lockAndRead(client, batch, begin)
+    if (read === undefined) {
       this.#known.forget()
       await client.query('ROLLBACK')
       return { live: false }
     }
-    this.#known.sawBooks(books, this.#clock.monotonicMs())
-    const { outcomes, balances, writes } = decide(batch, books.snapshot)
+    this.#known.sawSnapshot(read, this.#clock.monotonicMs())
+    const { outcomes, balances, writes } = decide(batch, read.snapshot)
     const [written] = await atOnce(client, () => [
       ask(client, 'write', usualLists(writes)),
       ...writeOthers(client, writes, batch),
       client.query('COMMIT'),
     ])
-    this.#known.committed(books, writes, String(written?.rows[0]?.['version']))
+    this.#known.committed(read, writes, String(written?.rows[0]?.['version']))
     return { live: true, outcomes, balances }
   }
 }
@@ -104,7 +103,7 @@ async function lockAndRead(
   client: Client,
   batch: Batch,
   begin: string,
-): Promise<ReadBooks | undefined> {
+): Promise<VersionedSnapshot | undefined> {
   const accountIds = accountsOf(batch.items)
   const holdIds = batch.items
     .map((item) => knownHoldOf(item, batch.isRetry))

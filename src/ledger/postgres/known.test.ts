@@ -14,14 +14,14 @@ const refused: Item = { ...SAMPLE_ASK, kind: 'refused', count: 1 }
 test('a hold is not known any more once another node has changed the books', () => {
   const known = new Known()
   readAndCommit(known, reserve, { read: 'mine 0', written: 'mine 1' })
-  assert.ok(known.booksFor(batchOf(end), 0))
+  assert.ok(known.snapshotFor(batchOf(end), 0))
 
   // It may have charged the hold; three undisturbed batches later nobody else seems to write.
   readAndCommit(known, refused, { read: 'its own', written: 'mine 2' })
   for (let count = 0; count < 3; count++)
     readAndCommit(known, refused, { read: 'its own', written: 'mine 3' })
-  assert.equal(known.booksFor(batchOf(end), 0), undefined)
-  assert.ok(known.booksFor(batchOf(another), 0), 'its accounts are known')
+  assert.equal(known.snapshotFor(batchOf(end), 0), undefined)
+  assert.ok(known.snapshotFor(batchOf(another), 0), 'its accounts are known')
 })
 
 /** Both accounts have the same version. */
@@ -32,9 +32,9 @@ function readAndCommit(
 ): void {
   const accounts = [sampleAccount({ id: 'key_a' }), sampleAccount({ id: 'frame' })]
   const snapshot = { now: 0, accounts, holds: [], usage: [] }
-  const books = { snapshot, versions: [read, read] }
-  known.sawBooks(books, 0)
-  known.committed(books, decide(batchOf(item), snapshot).writes, written)
+  const seen = { snapshot, versions: [read, read] }
+  known.sawSnapshot(seen, 0)
+  known.committed(seen, decide(batchOf(item), snapshot).writes, written)
 }
 
 function batchOf(item: Item): Batch {

@@ -2,14 +2,11 @@
 // the versions of their rows, the holds it made, and the time of the database. The statement that writes checks whether
 // that is still true. Whoever changes a hold changes the frame as well: once another has, no hold is known any more.
 import { FRAME_ID } from '../../store/database/tables.ts'
-import type { HoldId } from '../ledger.ts'
 import type { Batch, Item, Snapshot, Writes } from '../rules/batch.ts'
 import { accountsOf, knownHoldOf } from '../rules/decide.ts'
 import { ageWindow } from '../rules/rates.ts'
 import type { Account, Hold } from '../rules/rows.ts'
-
-/** Enough for the keys that are busy at the same time. */
-const ACCOUNTS_MAX = 10_000
+import { BatchCache } from '../rules/working-set.ts'
 
 /** After so many batches in a row that found the frame as the one before had left it, no other node seems to be busy. */
 const UNDISTURBED_MIN = 3
@@ -19,58 +16,50 @@ const RECKONED_MS_MAX = 60_000
 const RECKONED_PACE = 0.999
 
 /** What a batch is decided on, with the version of each account's row. */
-export type ReadBooks = {
+export type VersionedSnapshot = {
   readonly snapshot: Snapshot
   readonly versions: readonly string[]
 }
 
-type KnownAccount = { readonly account: Account; readonly version: string }
-
 export class Known {
-  readonly #accounts = new Map<string, KnownAccount>()
-  readonly #holds = new Map<HoldId, Hold>()
+  readonly #cache = new BatchCache()
+  /** Of the rows of its accounts, by their ids. */
+  readonly #versions = new Map<string, string>()
   #time: { readonly databaseMs: number; readonly atMs: number } | undefined
   /** Remembered longer than the frame itself. */
   #frameVersion: string | undefined
   #undisturbed = UNDISTURBED_MIN
 
   /** What the batch may be decided on without reading; undefined when it must read. `atMs` is the node's own time. */
-  booksFor(batch: Batch, atMs: number): ReadBooks | undefined {
+  snapshotFor(batch: Batch, atMs: number): VersionedSnapshot | undefined {
     const now = this.#reckon(atMs)
     const mayBeKnown = !batch.isRetry && batch.nodeId !== null && batch.prices.length === 0
     if (now === undefined || !mayBeKnown || this.#undisturbed < UNDISTURBED_MIN) return undefined
     const holds = this.#holdsOf(batch.items)
-    const known = this.#accountsOf(batch.items)
-    if (holds === undefined || known === undefined) return undefined
-    const accounts = known.map(({ account }) => account)
+    const accounts = this.#accountsOf(batch.items)
+    if (holds === undefined || accounts === undefined) return undefined
     for (const account of accounts) account.rateWindow = ageWindow(account.rateWindow, now)
-    const versions = known.map(({ version }) => version)
+    const versions = accounts.map(({ id }) => this.#versions.get(id) ?? '')
     return { snapshot: { now, accounts, holds, usage: [] }, versions }
   }
 
   /** Takes note of what a batch had to read. */
-  sawBooks({ snapshot, versions }: ReadBooks, atMs: number): void {
+  sawSnapshot({ snapshot, versions }: VersionedSnapshot, atMs: number): void {
     this.#time = { databaseMs: snapshot.now, atMs }
     const frame = versions.at(-1)
     const isAsLeft = this.#frameVersion === undefined || this.#frameVersion === frame
     this.#undisturbed = isAsLeft ? this.#undisturbed + 1 : 0
-    if (!isAsLeft) this.#holds.clear()
+    if (!isAsLeft) this.#cache.holds.clear()
   }
 
   /** Takes note of what a batch has committed; `version` is that of all rows of accounts that it changed. */
-  committed({ snapshot, versions }: ReadBooks, writes: Writes, version: string): void {
-    if (this.#accounts.size > ACCOUNTS_MAX) this.#accounts.clear()
-    for (const [index, account] of snapshot.accounts.entries()) {
-      this.#accounts.set(account.id, { account, version: versions[index] ?? '' })
-    }
-    for (const account of writes.accounts) this.#accounts.set(account.id, { account, version })
-    this.#frameVersion = this.#accounts.get(FRAME_ID)?.version
-    for (const hold of writes.holdsInserted) this.#holds.set(hold.id, hold)
-    for (const { id, heldNanodollars } of writes.holdsChanged) {
-      const hold = this.#holds.get(id)
-      if (hold !== undefined) this.#holds.set(id, { ...hold, heldNanodollars })
-    }
-    for (const id of writes.holdsDeleted) this.#holds.delete(id)
+  committed({ snapshot, versions }: VersionedSnapshot, writes: Writes, version: string): void {
+    if (this.#cache.isFull) this.#versions.clear()
+    this.#cache.remember(snapshot.accounts, writes)
+    for (const [index, { id }] of snapshot.accounts.entries())
+      this.#versions.set(id, versions[index] ?? '')
+    for (const { id } of writes.accounts) this.#versions.set(id, version)
+    this.#frameVersion = this.#versions.get(FRAME_ID)
   }
 
   /** What the database's clock said when an answer came at this time of the node. */
@@ -80,8 +69,8 @@ export class Known {
 
   /** A decision changes accounts in place: one that is not committed leaves nothing that can be trusted. */
   forget(): void {
-    this.#accounts.clear()
-    this.#holds.clear()
+    this.#cache.forget()
+    this.#versions.clear()
   }
 
   #reckon(atMs: number): number | undefined {
@@ -98,21 +87,21 @@ export class Known {
       if (!USUAL.has(item.kind)) return undefined
       const id = knownHoldOf(item, false)
       if (id === undefined) continue
-      const hold = this.#holds.get(id)
+      const hold = this.#cache.holds.get(id)
       if (hold === undefined) return undefined
       holds.push(hold)
     }
     return holds
   }
 
-  #accountsOf(items: readonly Item[]): readonly KnownAccount[] | undefined {
-    const known: KnownAccount[] = []
+  #accountsOf(items: readonly Item[]): readonly Account[] | undefined {
+    const accounts: Account[] = []
     for (const id of accountsOf(items)) {
-      const account = this.#accounts.get(id)
+      const account = this.#cache.accounts.get(id)
       if (account === undefined) return undefined
-      known.push(account)
+      accounts.push(account)
     }
-    return known
+    return accounts
   }
 }
 

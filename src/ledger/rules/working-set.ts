@@ -500,9 +500,9 @@ function emptyRollup(span: RollupSpan, startsAt: number, of: RollupOf): Rollup {
 const ACCOUNTS_MAX = 10_000
 
 /**
- * Accounts and open holds of recent batches on SQLite, which need not be read again: of the serving thread, which decides
- * with them, and of the database's thread, which writes them. Worthless once anyone else has written, and then dropped as
- * a whole.
+ * Accounts and open holds of recent batches, which need not be read again: on SQLite of the serving thread, which decides
+ * with them, and of the database's thread, which writes them; on PostgreSQL of a connection. Worthless once anyone else
+ * has written, and then dropped as a whole.
  */
 export class BatchCache {
   readonly holds = new Map<HoldId, Hold>()
