@@ -157,8 +157,8 @@ type Unusable = Pick<LeftOut, 'reason' | 'because'>
 const SEVERAL_AGENTS = /(?:^|\/)grok-[\w.]+-multi-agent/
 
 /** The target with everything a request needs to know about it, or a sentence on why it cannot be used. */
-function resolveTarget(targetFacts: TargetFacts, question: TargetReference): Target | Unusable {
-  const { entry, kind, target, role } = question
+function resolveTarget(targetFacts: TargetFacts, reference: TargetReference): Target | Unusable {
+  const { entry, kind, target, role } = reference
   const name = targetName(target.provider, target.model)
   const reason = targetFacts.leftOut.get(target.provider)
   if (reason !== undefined) {
@@ -178,12 +178,12 @@ function resolveTarget(targetFacts: TargetFacts, question: TargetReference): Tar
   const price = targetFacts.priceOf(target)
   if (price === undefined && stated.priceLike !== undefined) {
     const like = `${name} should cost what ${stated.priceLike} costs, which has no price`
-    return { because: 'target', reason: `${like}: ${mend(question, {})}` }
+    return { because: 'target', reason: `${like}: ${mend(reference, {})}` }
   }
   const window = stated.context ?? known.context
   const maxOutput = stated.maxOutput ?? known.maxOutput ?? (kind === 'embedding' ? 0 : undefined)
   if (price === undefined || window === undefined || maxOutput === undefined) {
-    return { because: 'target', reason: lacking(question, { price, window, maxOutput }) }
+    return { because: 'target', reason: lacking(reference, { price, window, maxOutput }) }
   }
   const provider = targetFacts.providers.get(target.provider)
   const isOwn = role === 'targets'
@@ -219,8 +219,8 @@ type Facts = {
 }
 
 /** What is not known about a target, and the line of the configuration that says it. */
-function lacking(question: TargetReference, facts: Facts): string {
-  const { provider, model } = question.target
+function lacking(reference: TargetReference, facts: Facts): string {
+  const { provider, model } = reference.target
   const name = targetName(provider, model)
   if (provider === SANDBOX) return `${name} is no model of the sandbox`
   const unknown = [
@@ -229,7 +229,7 @@ function lacking(question: TargetReference, facts: Facts): string {
     ...(facts.maxOutput === undefined ? ['output limit'] : []),
   ]
   const list = [unknown.slice(0, -1).join(', '), unknown.at(-1)].filter(Boolean).join(' or ')
-  return `${name} has no known ${list}: ${mend(question, facts)}`
+  return `${name} has no known ${list}: ${mend(reference, facts)}`
 }
 
 /** Only the operator knows the figures, so these are words in their places. */

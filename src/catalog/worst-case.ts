@@ -56,10 +56,10 @@ export const NO_COST: WorstCase = {
 
 export function worstCase(
   target: Target,
-  question: WorstCaseInput,
+  given: WorstCaseInput,
 ): WorstCase & { readonly inputTokens: number } {
-  const { model, input, output, searchesMax: searches = 0 } = question
-  const inputTokens = inputTokensAt(target, question)
+  const { model, input, output, searchesMax: searches = 0 } = given
+  const inputTokens = inputTokensAt(target, given)
   // Before each search and after the last, the model reads everything again, with all results so far.
   const read = searches === 0 ? inputTokens : target.context * (searches + 1)
   const rates = dearestRates(target.price, read)
@@ -73,18 +73,18 @@ export function worstCase(
       target.price.fees.request +
       BigInt(searches) * (target.price.fees.webSearch ?? 0n),
     outputTokenPicodollars: rates.output * BigInt(output.choices),
-    outputTokens: Math.min(output.tokensMax ?? preset, question.outputTokensMax ?? Infinity),
+    outputTokens: Math.min(output.tokensMax ?? preset, given.outputTokensMax ?? Infinity),
     outputTokensFrom: output.tokensMax === undefined ? 'default' : 'client',
     outputTokensMinimum: outputMinimum(output, model),
   }
 }
 
-function inputTokensAt(target: Target, question: WorstCaseInput): number {
-  const { kind } = question.model
-  const bound = inputBound(question.input, kind, target)
-  const least = Math.min(bound, question.inputTokens ?? bound)
-  const raised = Math.ceil(least * (question.raise ?? 1))
-  return Math.min(raised, inputMost(question.input, kind, target))
+function inputTokensAt(target: Target, given: WorstCaseInput): number {
+  const { kind } = given.model
+  const bound = inputBound(given.input, kind, target)
+  const least = Math.min(bound, given.inputTokens ?? bound)
+  const raised = Math.ceil(least * (given.raise ?? 1))
+  return Math.min(raised, inputMost(given.input, kind, target))
 }
 
 type ContextWindow = Pick<Target, 'context' | 'imageTokens'>

@@ -85,11 +85,11 @@ async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     const { code, message } = error
-    const place = describeDatabaseUrl(config.database)
+    const address = describeDatabaseUrl(config.database)
     // What the first start takes care of is no problem.
     const notes: Partial<Record<StoreErrorCode, string>> = {
-      no_database: `there is no database at ${place} yet: the first start creates it`,
-      no_tables: `the database at ${place} has no tables of Tollgate yet: the first start creates them`,
+      no_database: `there is no database at ${address} yet: the first start creates it`,
+      no_tables: `the database at ${address} has no tables of Tollgate yet: the first start creates them`,
       older_schema: message,
     }
     const note = notes[code]

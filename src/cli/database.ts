@@ -108,16 +108,16 @@ export function addRestore(program: Command): void {
 
 async function restore(file: string, options: RestoreOptions): Promise<void> {
   const { database, ledger } = readDatabaseConfig(options)
-  const place = describeDatabaseUrl(database)
+  const address = describeDatabaseUrl(database)
   const head = await checked(file)
   await withNothingLeft(database, (store) =>
-    restoreInto(store, { file, head, place, ledger, options }),
+    restoreInto(store, { file, head, address, ledger, options }),
   )
   const rows = totalRows(head.tallies)
-  if (options.json) printJson({ file, database: place, rows, taken_at: iso(head.takenAt) })
+  if (options.json) printJson({ file, database: address, rows, taken_at: iso(head.takenAt) })
   else
     printText(
-      `Restored ${rows} rows to ${place}, as they were at ${exactTime(head.takenAt)}. Every figure is that of the backup.`,
+      `Restored ${rows} rows to ${address}, as they were at ${exactTime(head.takenAt)}. Every figure is that of the backup.`,
     )
   printNote('the backup did not contain TOLLGATE_SECRET: serve with the one of that time')
   printNote(FORGOTTEN)
@@ -138,18 +138,18 @@ async function checked(file: string): Promise<Head> {
 type Restore = {
   readonly file: string
   readonly head: Head
-  readonly place: string
+  readonly address: string
   readonly ledger: { readonly deadAfterMs: number }
   readonly options: RestoreOptions
 }
 
 async function restoreInto(store: Store, work: Restore): Promise<void> {
-  const { file, head, place, ledger, options } = work
-  await refuseForeign(store, place)
+  const { file, head, address, ledger, options } = work
+  await refuseForeign(store, address)
   const before = await refuseWhileServing(store, ledger)
   if (!options.yes) {
     printHint(
-      `Everything in ${place} will be replaced by the backup of ${exactTime(head.takenAt)}; ${FORGOTTEN}.`,
+      `Everything in ${address} will be replaced by the backup of ${exactTime(head.takenAt)}; ${FORGOTTEN}.`,
     )
     if (!(await confirm('Restore it?'))) throw new FailureError('nothing was changed')
   }
@@ -295,15 +295,15 @@ function planJson({ from, to, isTakeover, statements }: Plan, { dryRun }: Migrat
 
 function planText(
   { from, to, isTakeover, statements }: Plan,
-  place: string,
+  address: string,
   { dryRun }: MigrateOptions,
 ): string {
-  if (statements.length === 0) return `${place} has schema ${from}: nothing to change.`
-  if (!dryRun) return `${place} had schema ${from} and has ${to} now.`
+  if (statements.length === 0) return `${address} has schema ${from}: nothing to change.`
+  if (!dryRun) return `${address} had schema ${from} and has ${to} now.`
   const what =
     from === null
-      ? `${place} has no tables of Tollgate. The first start, at schema ${to}, would run:`
-      : `${place} has schema ${from}. To bring it to ${to}, this would run, in one transaction:`
+      ? `${address} has no tables of Tollgate. The first start, at schema ${to}, would run:`
+      : `${address} has schema ${from}. To bring it to ${to}, this would run, in one transaction:`
   const copied = 'Stop all nodes first: every table is made anew, and its rows are copied into it.'
   return [what, ...(isTakeover ? [copied] : []), '', ...statements.map((each) => `${each};`)].join(
     '\n',

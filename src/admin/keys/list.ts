@@ -92,8 +92,8 @@ export class KeyList {
     const filter = await this.#filter(store, filters)
     const ids = await this.#ids(store, { ...filters, filter, slice })
     const lines: (string | number | null)[][] = []
-    for (const piece of chunk(ids, 500)) {
-      const rows = await this.#rows(store, piece, { frame })
+    for (const part of chunk(ids, 500)) {
+      const rows = await this.#rows(store, part, { frame })
       lines.push(...rows.map(exported))
     }
     return csvText([...EXPORTED, 'group', 'tags', 'cost_7d'], lines)

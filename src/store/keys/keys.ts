@@ -185,8 +185,8 @@ export async function listKeys(store: Store, ids?: readonly string[]): Promise<r
   const query = selectKeys(store).select(LAST_USED_AT).orderBy('keys.id')
   if (ids === undefined) return (await query.execute()).map((row) => readKey(store, row))
   const keys: Key[] = []
-  for (const piece of chunk(ids, 500)) {
-    const rows = await query.where('keys.id', 'in', piece).execute()
+  for (const part of chunk(ids, 500)) {
+    const rows = await query.where('keys.id', 'in', part).execute()
     keys.push(...rows.map((row) => readKey(store, row)))
   }
   return keys
@@ -216,8 +216,8 @@ export async function keyNames(
   ids: Iterable<string>,
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>()
-  for (const piece of chunk([...new Set(ids)], 500)) {
-    const query = store.db.selectFrom('keys').select(['id', 'name']).where('id', 'in', piece)
+  for (const part of chunk([...new Set(ids)], 500)) {
+    const query = store.db.selectFrom('keys').select(['id', 'name']).where('id', 'in', part)
     const reached = isReached(store.scope, OF_KEY)
     const rows = await (reached === undefined ? query : query.where(reached)).execute()
     for (const { id, name } of rows) names.set(id, name)
@@ -234,11 +234,11 @@ export async function keyFacts(
   ids: Iterable<string>,
 ): Promise<ReadonlyMap<string, KeyFacts>> {
   const facts = new Map<string, KeyFacts>()
-  for (const piece of chunk([...new Set(ids)], 500)) {
+  for (const part of chunk([...new Set(ids)], 500)) {
     const query = store.db
       .selectFrom('keys')
       .select(['id', 'name', 'owner', 'environment', 'tags'])
-      .where('id', 'in', piece)
+      .where('id', 'in', part)
     const reached = isReached(store.scope, OF_KEY)
     const rows = await (reached === undefined ? query : query.where(reached)).execute()
     for (const { id, tags, ...rest } of rows) {

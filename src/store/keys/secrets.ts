@@ -158,8 +158,8 @@ async function record(
   const [table = ''] = column.split('.')
   // In one order, so that two nodes never wait for each other's rows.
   const inOrder = [...usedAt].toSorted(([one], [other]) => (one < other ? -1 : 1))
-  for (const piece of chunk(inOrder, 500)) {
-    const rows = piece.map(([name, at]) => sql`(${name}, CAST(${at} AS BIGINT))`)
+  for (const part of chunk(inOrder, 500)) {
+    const rows = part.map(([name, at]) => sql`(${name}, CAST(${at} AS BIGINT))`)
     await sql`
       WITH used (name, used_at) AS (VALUES ${sql.join(rows)})
       UPDATE ${sql.table(table)} SET last_used_at = used.used_at FROM used
