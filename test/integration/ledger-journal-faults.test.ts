@@ -2,15 +2,19 @@
 // who read, join, fence and leave meanwhile.
 import assert from 'node:assert/strict'
 import {
+  chmodSync,
   closeSync,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,6 +34,7 @@ import { packRecord, recordOf } from '../../src/ledger/rules/replay.ts'
 import { checkedAsk } from '../../src/ledger/rules/validation.ts'
 import { WorkingSet } from '../../src/ledger/rules/working-set.ts'
 import { LEDGER_THREAD_MODULE, runInDatabase } from '../../src/ledger/sqlite/runner.ts'
+import { DatabaseLedger } from '../../src/ledger/writer/database-ledger.ts'
 import type { SqliteStore, Store } from '../../src/store/database/store.ts'
 import { lockAccount, movedPeriodEnd } from '../../src/store/accounts/accounts.ts'
 import { legColumns } from '../../src/store/accounts/budget-changes.ts'
@@ -126,6 +131,91 @@ test('broken journal, then another node joins', withProc, async (context) => {
   await visitor.close()
   assert.equal(got, 10)
   assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
+
+for (const [what, change] of [
+  ['removed', (path: string) => rmSync(path)],
+  ['replaced', (path: string) => (rmSync(path), writeFileSync(path, Buffer.alloc(8 << 20)))],
+] as const)
+  test(`a journal that is ${what} under the server costs nothing, and the next one is used`, async (context) => {
+    const { folder, fixture, other } = await open(context)
+    const key = await fixture.key(1000n)
+    for (let n = 0; n < 10; n++) await spend(fixture.ledger, ask(key, 10))
+    const [name = ''] = journals(folder)
+    change(join(folder, name))
+    let made = 10
+    for (; made < 150; made++) {
+      const asked = ask(key, 10)
+      const answer = await fixture.ledger.reserve(asked)
+      if (!answer.reserved) break
+      await fixture.ledger.settle(settlement(asked, answer))
+      if (made === 50) await pause(200)
+    }
+    assert.equal(made, 100)
+    assert.equal(await count(other, 'usage'), 100)
+    assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+    const found = journals(folder).map((each) => statSync(join(folder, each)).size)
+    assert.deepEqual(found, [8 << 20])
+  })
+
+test('a journal that cannot be opened is not an empty one', async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const looking = await openStore(`sqlite:${join(folder, 'test.db')}`, {
+    ...options,
+    purpose: 'look',
+  })
+  context.after(() => looking.close())
+  const key = await fixture.key(100n)
+  const spent = spend(fixture.ledger, ask(key, 10))
+  await spent
+  const path = join(folder, journals(folder)[0] ?? '')
+  renameSync(path, join(folder, 'aside'))
+  symlinkSync(path, path)
+  await assert.rejects(count(looking, 'usage'), /ELOOP/)
+  const visitor = await openLedger({ ...SAMPLE_PACE, store: other })
+  assert.equal((await visitor.reserve(ask(key, 10))).reserved, false)
+  rmSync(path)
+  renameSync(join(folder, 'aside'), path)
+  let made = 1
+  for (; made < 20; made++) {
+    const asked = ask(key, 10)
+    const answer = await visitor.reserve(asked)
+    if (!answer.reserved) break
+    await visitor.settle(settlement(asked, answer))
+  }
+  await visitor.close()
+  assert.equal(made, 10)
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
+
+test('a journal that lost what was answered ends all granting, and a hold that is refused its settlement is charged by others', async (context) => {
+  const { folder, fixture } = await open(context)
+  const key = await fixture.key(null)
+  const asked = ask(key, 10)
+  const held = granted(await fixture.ledger.reserve(asked))
+  const loseAll = async (): Promise<void> => {
+    for (let n = 0; n < 200; n++) {
+      await spend(fixture.ledger, ask(key, 10))
+      // What is in the database already is not missed.
+      for (const name of journals(folder)) {
+        const file = openSync(join(folder, name), 'r+')
+        writeSync(file, Buffer.alloc(8 << 20))
+        closeSync(file)
+      }
+    }
+  }
+  await assert.rejects(loseAll, /has lost decisions that were answered, from number \d+ on/)
+  await assert.rejects(fixture.ledger.settle(settlement(asked, held)), /has lost decisions/)
+  assert.ok(fixture.ledger instanceof DatabaseLedger)
+  assert.equal(fixture.ledger.owns(held.holdId), false)
+})
+
+test('whoever may use the database may read the journal', async (context) => {
+  const { folder, fixture } = await open(context)
+  chmodSync(join(folder, 'test.db'), 0o640)
+  await spend(fixture.ledger, ask(await fixture.key(null), 10))
+  const [name = ''] = journals(folder)
+  assert.equal(statSync(join(folder, name)).mode & 0o777, 0o640)
 })
 
 test('overflow: one ask spoils nothing for others', async (context) => {
@@ -245,7 +335,8 @@ test('a record that another node brought in counts once, and one that came later
   const run = (item: Item, more: { readonly doubtfulSeq: number; readonly isDecided: boolean }) => {
     const batch = { nodeId, items: [item], prices: [], isRetry: more.isDecided }
     const { memory } = journal.state
-    const own = { nodeId, memory, next: journal.next, doubtfulSeq: more.doubtfulSeq }
+    const { doubtfulSeq } = more
+    const own = { nodeId, memory, next: journal.next, isOver: false, doubtfulSeq, answeredSeq: 0 }
     return runInDatabase(store, { batch, journal: own, isTold: true, isDecided: more.isDecided })
   }
   const holdId = nodeId * HOLDS_PER_NODE + 1

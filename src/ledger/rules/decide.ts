@@ -69,6 +69,13 @@ function groupOf(item: Moving): string | null {
  * then groups, each by id, and last the frame, because every batch needs it.
  */
 export function accountsOf(items: readonly Moving[]): readonly string[] {
+  const [only] = items
+  // A batch often has no more, and then needs no lists of names to be sorted.
+  if (only !== undefined && items.length === 1) {
+    const [key, group] = [keyOf(only), groupOf(only)]
+    if (key !== FRAME_ID && !isGroupId(key))
+      return group === null ? [key, FRAME_ID] : [key, group, FRAME_ID]
+  }
   const keys = new Set<string>()
   const groups = new Set<string>()
   for (const item of items) {

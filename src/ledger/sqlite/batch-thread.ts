@@ -38,6 +38,7 @@ import {
 import {
   itemsOf,
   packResult,
+  type Answered,
   type DirectBatch,
   type DirectResult,
   type OwnJournal,
@@ -64,11 +65,13 @@ export function onForeignWrite(): void {
   cache.forget()
   teller?.rolledBack()
   finished.clear()
+  if (looked === 'in this transaction') looked = 'not yet'
 }
 
 /** Called by that thread when what a handler wrote is durable. */
 export function onCommit(): void {
   teller?.committed()
+  if (looked === 'in this transaction') looked = 'yes'
   for (const path of finished) {
     readers.get(path)?.close()
     readers.delete(path)
@@ -89,7 +92,7 @@ const readers = new Map<string, JournalReader>()
 /** Files of journals that nobody needs once this transaction is committed. */
 const finished = new Set<string>()
 /** For files that killed processes left. */
-let hasLooked = false
+let looked: 'not yet' | 'in this transaction' | 'yes' = 'not yet'
 
 function runBatch(db: Connection, direct: DirectBatch): DirectResult {
   const { journal, isDecided, isTold } = direct
@@ -103,7 +106,8 @@ function runBatch(db: Connection, direct: DirectBatch): DirectResult {
   const isBroughtIn = isDecided === true && isDoubtfulIn(statements, journal)
   const isFenced = batch.nodeId !== null && !isLive(statements, batch.nodeId)
   // Only who is live may end journals: since it joined, nothing new in them counts. Since a node was fenced, others write on.
-  foldJournals(db, { own: journal, isGranting: batch.nodeId !== null && !isFenced })
+  const isGranting = batch.nodeId !== null && !isFenced
+  foldJournals(db, { own: journal, answered: journal, isGranting })
   if (isFenced) return FENCED
   if (batch.nodeId !== null) findLeftFiles(db)
   const isAlone = statements.otherNode.get(batch.nodeId) === undefined
@@ -146,35 +150,58 @@ function readAccounts(db: Connection, accountIds: readonly string[]): readonly A
   return accounts
 }
 
-function fold(db: Connection): void {
+/** Null: by who only looks, and knows no more of a journal than what it finds. */
+function fold(db: Connection, answered: Answered | null): void {
   dropStale(prepared(db))
   const wasKnown = teller?.isKnown === true
-  const position = foldJournals(db, { own: null, isGranting: false })
+  const position = foldJournals(db, { own: null, answered, isGranting: false })
   if (position === undefined) return
-  teller?.beginCommit({ isUsable: wasKnown, foldedSeq: position.seq })
+  const isUsable = wasKnown && isOwnInPlace(db)
+  teller?.beginCommit({ isUsable, foldedSeq: position.seq })
+}
+
+/** Otherwise the batches to come would be in a file that nobody finds after a crash. */
+function isOwnInPlace(db: Connection): boolean {
+  const path = teller && journalPath(pathOf(db), teller.nodeId)
+  return path !== undefined && readers.get(path)?.isAt(path) === true
 }
 
 /** A node may decide by itself only while it is alone: others would not see what it holds. */
-function beginJournal(db: Connection, { nodeId, next }: OwnJournal, isAlone: boolean): void {
-  if (next === null) return
+function beginJournal(db: Connection, own: OwnJournal, isAlone: boolean): void {
+  const { nodeId, next, isOver } = own
+  if (isOver) return
   const statements = prepared(db)
-  if (isAlone) setPosition(statements, nameOf(nodeId), next)
+  const isUsable = isAlone && isReadable(db, nodeId)
+  if (isUsable) setPosition(statements, nameOf(nodeId), next)
   else {
     statements.deleteJournal.get(nameOf(nodeId))
     finished.add(journalPath(pathOf(db), nodeId))
   }
-  teller?.beginCommit({ isUsable: isAlone, foldedSeq: next.seq })
+  teller?.beginCommit({ isUsable, foldedSeq: next.seq })
+}
+
+/** Opens it before anything is in it, so that it can be read from then on, whatever becomes of its name. */
+function isReadable(db: Connection, nodeId: number): boolean {
+  try {
+    return readerOf(db, nodeId) !== undefined
+  } catch {
+    return false
+  }
 }
 
 type Folding = {
   /** The journal of the node whose batch follows; it is told where that goes on. */
   readonly own: OwnJournal | null
+  readonly answered: Answered | null
   /** A node decides next, and what others write to their journals from now on must not count. */
   readonly isGranting: boolean
 }
 
 /** Brings in what journals have beyond what the database has. Returns how far this process's own is in it, if it moved. */
-function foldJournals(db: Connection, { own, isGranting }: Folding): JournalPosition | undefined {
+function foldJournals(
+  db: Connection,
+  { own, answered, isGranting }: Folding,
+): JournalPosition | undefined {
   const statements = prepared(db)
   let ownPosition: JournalPosition | undefined
   for (const row of statements.journals.all()) {
@@ -183,9 +210,9 @@ function foldJournals(db: Connection, { own, isGranting }: Folding): JournalPosi
     let reached = position
     const records: JournalRecord[] = []
     const reader = isOver ? undefined : readerOf(db, nodeId)
-    for (let found = reader?.next(reached); found !== undefined; found = reader?.next(reached)) {
-      reached = found.next
-      if (!isOwn || found.seq !== own.doubtfulSeq) records.push(unpackRecord(found.text))
+    for (const { text, seq, next } of reader?.all(position) ?? []) {
+      reached = next
+      if (!isOwn || seq !== own.doubtfulSeq) records.push(unpackRecord(text))
     }
     try {
       if (records.length > 0) carryOut(statements, records)
@@ -193,7 +220,9 @@ function foldJournals(db: Connection, { own, isGranting }: Folding): JournalPosi
       if (isOutage(error)) throw error
       throw unusable(journalPath(pathOf(db), nodeId), error)
     }
-    if (!isNodeLive || (isOwn && own.next === null)) {
+    if (nodeId === answered?.nodeId && !isOver && reached.seq < answered.answeredSeq)
+      throw incomplete(journalPath(pathOf(db), nodeId), reached.seq)
+    if (!isNodeLive || (isOwn && own.isOver)) {
       finished.add(journalPath(pathOf(db), nodeId))
       statements.deleteJournal.get(name)
     } else if (isGranting && !isOwn && !isOver) {
@@ -212,8 +241,8 @@ function foldJournals(db: Connection, { own, isGranting }: Folding): JournalPosi
  * process: no node joins or is fenced while this transaction lasts.
  */
 function findLeftFiles(db: Connection): void {
-  if (hasLooked) return
-  hasLooked = true
+  if (looked !== 'not yet') return
+  looked = 'in this transaction'
   const statements = prepared(db)
   const named = new Set(statements.journals.all().map((row) => journalOf(row).nodeId))
   for (const nodeId of journalsBeside(pathOf(db))) {
@@ -225,6 +254,13 @@ function findLeftFiles(db: Connection): void {
 function unusable(path: string, cause: unknown): Error {
   const message = `${path} has decisions that the database does not take (${messageOf(cause)}): nothing is granted until it does. To go on without them, stop the server and move that file away; the costs of the last calls are then missing`
   return new Error(message, { cause })
+}
+
+/** Damaged, or another file in its place. */
+function incomplete(path: string, seq: number): Error {
+  return new Error(
+    `${path} has lost decisions that were answered, from number ${seq} on: nothing is granted any more. To go on without them, start the server again; the costs of the last calls are then missing`,
+  )
 }
 
 function carryOut(statements: Statements, records: readonly JournalRecord[]): void {
@@ -287,7 +323,9 @@ function journalOf({ name, value, status }: Record<string, unknown>) {
 function readerOf(db: Connection, nodeId: number): JournalReader | undefined {
   const path = journalPath(pathOf(db), nodeId)
   const known = readers.get(path)
-  if (known?.isAt(path) === true) return known
+  // This process's own can be read though it was removed or replaced; another node may have begun another one.
+  const isOwn = nodeId === teller?.nodeId
+  if (known !== undefined && (isOwn || known.isAt(path))) return known
   known?.close()
   readers.delete(path)
   const reader = JournalReader.open(path, nodeId)

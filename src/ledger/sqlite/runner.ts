@@ -57,8 +57,8 @@ type Direct = {
   readonly isDecided?: boolean
 }
 
-/** A list as it crosses between the threads: what every request brings as one text, because clones take three times as long. */
-type Crossing<Thing> = {
+/** As it is sent to another thread: what every request brings as one text, because clones take three times as long. */
+type PackedList<Thing> = {
   /** JSON, by thing: null = the next of `others`, which cross as they are. */
   readonly frequent: string
   readonly others: readonly Thing[]
@@ -66,7 +66,7 @@ type Crossing<Thing> = {
 
 export type DirectBatch = Omit<Direct, 'batch'> & {
   readonly batch: Omit<Batch, 'items'>
-  readonly items: Crossing<Item>
+  readonly items: PackedList<Item>
 }
 
 type ReserveList = readonly [holdId: HoldId, ask: Packed[], candidates: readonly Packed[][]]
@@ -148,7 +148,7 @@ function isGranted(list: GrantedList | SettledList): list is GrantedList {
 function pack<Thing>(
   things: readonly Thing[],
   listOf: (thing: Thing) => readonly unknown[] | null,
-): Crossing<Thing> {
+): PackedList<Thing> {
   const lists = things.map(listOf)
   return {
     frequent: JSON.stringify(lists),
@@ -157,7 +157,7 @@ function pack<Thing>(
 }
 
 function unpack<Thing, List>(
-  { frequent, others }: Crossing<Thing>,
+  { frequent, others }: PackedList<Thing>,
   thingOf: (list: List) => Thing,
 ): readonly Thing[] {
   const lists = JSON.parse(frequent) as readonly (List | null)[]
@@ -165,12 +165,15 @@ function unpack<Thing, List>(
   return lists.map((list) => (list === null ? (others[taken++] as Thing) : thingOf(list)))
 }
 
+/** What must be in a node's journal: all records before this one were answered. */
+export type Answered = { readonly nodeId: number; readonly answeredSeq: number }
+
 /** The journal of the node whose batch it is, which writes nothing meanwhile. */
-export type OwnJournal = {
-  readonly nodeId: number
+export type OwnJournal = Answered & {
   readonly memory: Int32Array
-  /** Where it will go on; null = it is over. */
-  readonly next: JournalPosition | null
+  /** Where it will go on. */
+  readonly next: JournalPosition
+  readonly isOver: boolean
   /** The record of this number does not count, unless it is in the database already: its batch is decided again. */
   readonly doubtfulSeq: number
 }
@@ -188,24 +191,24 @@ export type DirectResult = {
   readonly isAlone: boolean
 }
 
-type CrossingResult = Omit<DirectResult, 'result'> & {
+type PackedResult = Omit<DirectResult, 'result'> & {
   readonly result:
-    | (Omit<Decided, 'outcomes'> & { readonly outcomes: Crossing<Outcome> })
+    | (Omit<Decided, 'outcomes'> & { readonly outcomes: PackedList<Outcome> })
     | Exclude<BatchResult, Decided>
 }
 
 type Decided = Extract<BatchResult, { readonly live: true }>
 
-export function packResult(direct: DirectResult): CrossingResult {
+export function packResult(direct: DirectResult): PackedResult {
   const { result } = direct
   if (!result.live) return { ...direct, result }
   return { ...direct, result: { ...result, outcomes: pack(result.outcomes, packOutcome) } }
 }
 
-function unpackResult(crossing: CrossingResult): DirectResult {
-  const { result } = crossing
-  if (!result.live) return { ...crossing, result }
-  return { ...crossing, result: { ...result, outcomes: unpack(result.outcomes, unpackOutcome) } }
+function unpackResult(packed: PackedResult): DirectResult {
+  const { result } = packed
+  if (!result.live) return { ...packed, result }
+  return { ...packed, result: { ...result, outcomes: unpack(result.outcomes, unpackOutcome) } }
 }
 
 /** For a caller that writes only this one batch. */
@@ -215,7 +218,7 @@ export async function runInDatabase(
 ): Promise<DirectResult> {
   const direct: DirectBatch = { ...more, batch, items: pack(items, packItem) }
   try {
-    return unpackResult((await store.inThread('ledger.batch', direct)) as CrossingResult)
+    return unpackResult((await store.inThread('ledger.batch', direct)) as PackedResult)
   } catch (error) {
     // This includes errors of the handler itself: retrying those would hold up all other batches forever.
     if (!isOutage(error)) throw error
@@ -371,10 +374,11 @@ export class SqliteRunner implements BatchRunner {
   async #isStillCurrent(): Promise<boolean> {
     const state = this.#journal?.state
     if (state === undefined) return false
-    // It may be a moment between a commit of the database's thread and its word about it.
-    while (!state.isCurrent && state.isWriting)
-      await new Promise((resolve) => setImmediate(resolve))
-    if (!state.isCurrent) return false
+    if (!state.isCurrent) {
+      // It may be a moment between a commit of the database's thread and its word about it.
+      while (!state.isCurrent && state.isWriting) await state.untilSaid()
+      if (!state.isCurrent) return false
+    }
     this.#doubtfulSeq = NO_RECORD
     this.#folding ??= setTimeout(() => void this.#fold(), FOLD_EVERY_MS)
     return true
@@ -384,7 +388,10 @@ export class SqliteRunner implements BatchRunner {
   async #fold(): Promise<void> {
     this.#folding = undefined
     try {
-      await this.#store.inThread('ledger.fold', null)
+      await this.#store.inThread(
+        'ledger.fold',
+        this.#journal ? this.#answeredIn(this.#journal) : null,
+      )
     } catch {
       this.#journal?.state.doubt()
     }
@@ -393,15 +400,17 @@ export class SqliteRunner implements BatchRunner {
   /** `decided` = what the record of this batch says; it counts if somebody has brought that into the database. */
   async #runInDatabase(batch: Batch, decided?: BatchResult): Promise<BatchResult> {
     const journal = await this.#journalOf(batch.nodeId)
+    if (journal?.isInPlace === false) this.#isBroken = true
     const isTold = isForMemory(batch)
     const direct = await runInDatabase(this.#store, {
       batch,
       isDecided: decided !== undefined,
       isTold,
       journal: journal && {
-        nodeId: journal.nodeId,
+        ...this.#answeredIn(journal),
         memory: journal.state.memory,
-        next: this.#isBroken ? null : journal.next,
+        next: journal.next,
+        isOver: this.#isBroken,
         doubtfulSeq: this.#doubtfulSeq,
       },
     })
@@ -428,6 +437,11 @@ export class SqliteRunner implements BatchRunner {
       this.#createNotBeforeMs = clock.monotonicMs() + CREATE_AGAIN_MS
       return null
     }
+  }
+
+  #answeredIn({ nodeId, next }: Journal): Answered {
+    const isDoubtful = this.#doubtfulSeq !== NO_RECORD
+    return { nodeId, answeredSeq: isDoubtful ? this.#doubtfulSeq : next.seq }
   }
 
   #forget(): void {

@@ -254,6 +254,8 @@ export class DatabaseLedger implements Ledger {
     } catch (failure) {
       this.#settled.delete(charge.id)
       this.#settledBefore.delete(charge.id)
+      // The database refused it, and would again: the sweep charges the hold in full.
+      if (!(failure instanceof Unavailable)) this.#open.delete(charge.id)
       throw failure
     }
   }

@@ -14,7 +14,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import type { Usage } from '../../core/events.ts'
-import { makeFolder } from '../../store/sqlite/files.ts'
+import { makeFolder, syncFolder } from '../../store/sqlite/files.ts'
 import type { HoldId } from '../ledger.ts'
 import type { Charge, PriceRow } from '../rules/rows.ts'
 
@@ -225,14 +225,4 @@ async function openIn(folder: string): Promise<OpenFile> {
   const handle = await open(path, 'a', 0o600)
   await syncFolder(folder)
   return { path, handle }
-}
-
-/** A new file survives a crash only if its folder is synced too. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

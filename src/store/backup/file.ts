@@ -3,7 +3,7 @@
 // that line, or with another checksum, is not taken for a backup. Written and read as streams, in little memory.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync, rmSync } from 'node:fs'
-import { open, rename, stat } from 'node:fs/promises'
+import { rename, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
@@ -12,6 +12,7 @@ import { codeOf, messageOf } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import { StoreError } from '../database/errors.ts'
 import { SCHEMA } from '../database/migrations.ts'
+import { syncFolder } from '../sqlite/files.ts'
 import {
   columnsOf,
   isMoney,
@@ -241,16 +242,6 @@ export async function writeBackup(
 export function refuseExisting(file: string): void {
   if (existsSync(file))
     throw new StoreError('backup_file', `${file} exists: name a file that does not`)
-}
-
-/** The new name is durable only with its folder. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 /** Its first line alone; refuses what is no backup, or none for this release. */

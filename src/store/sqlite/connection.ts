@@ -69,7 +69,9 @@ const SETTINGS = [
   'PRAGMA journal_size_limit = 67108864',
 ]
 
+const SQLITE_ERROR = 1
 const SQLITE_BUSY = 5
+const SQLITE_IOERR = 10
 const BUSY_RETRY_MS = 0.1
 const BUSY_DEADLINE_MS = 10_000
 const STATEMENTS_MAX = 500
@@ -196,9 +198,10 @@ function catchUp(db: DatabaseSync, handlers: Map<string, ThreadHandler>): void {
 function behind({ isBehind }: WorkerModule, db: DatabaseSync): string | undefined {
   try {
     return isBehind?.(db)
-  } catch {
+  } catch (error) {
     // A database without tables is not behind either.
-    return undefined
+    if (!isReader || errcodeOf(error) === SQLITE_ERROR) return undefined
+    throw error
   }
 }
 
@@ -283,8 +286,10 @@ function whenFree<Result>(action: () => Result): Result {
   }
 }
 
+/** A file beside the database that cannot be read or written is as bad as the database's own: it is tried again. */
 function failure(error: unknown): ThreadReply {
-  return { error, errcode: errcodeOf(error) }
+  const isOfFile = error instanceof Error && 'syscall' in error
+  return { error, errcode: errcodeOf(error) ?? (isOfFile ? SQLITE_IOERR : undefined) }
 }
 
 function errcodeOf(error: unknown): number | undefined {

@@ -1,5 +1,6 @@
 // The files of an SQLite database: made for this user alone, watched while they are open, and why one cannot be opened.
 import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { codeOf } from '../../core/errors.ts'
 import { sqliteCodeOf, StoreError } from '../database/errors.ts'
@@ -13,6 +14,16 @@ export function makeFolder(path: string): void {
   } catch (error) {
     // Another process that starts at the same time may have made it.
     if (!existsSync(path)) throw error
+  }
+}
+
+/** A new file, or a new name, survives a crash only if its folder is synced too. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }
 

@@ -34,6 +34,7 @@ let files = 0
 async function create(nodeId = 7) {
   const database = join(folder, `${++files}.db`)
   // As it is beside a database that is open.
+  writeFileSync(database, '', { mode: 0o600 })
   writeFileSync(`${database}-shm`, Buffer.alloc(136))
   const journal = await Journal.create(database, nodeId)
   const teller = new JournalTeller(nodeId, journal.state.memory, new ChangeCounter(database))
@@ -48,19 +49,25 @@ async function create(nodeId = 7) {
   return { journal, reader, path, fold }
 }
 
+/** One by one, and as many at a time as there are. */
 function readAll(reader: JournalReader, from: JournalPosition = JOURNAL_START): string[] {
   const texts: string[] = []
   for (let found = reader.next(from); found !== undefined; found = reader.next(found.next))
     texts.push(found.text)
+  assert.deepEqual(
+    reader.all(from).map(({ text }) => text),
+    texts,
+  )
   return texts
 }
 
 test('records are read in the order in which they were written, by others as well', async () => {
   const { journal, reader, path } = await create()
-  const texts = ['one', 'a longer one, with \u{1F9FE}', '', 'x'.repeat(300_000)]
+  const many = Array.from({ length: 300 }, (_, index) => `${index} `.repeat(100))
+  const texts = ['one', 'a longer one, with \u{1F9FE}', '', 'x'.repeat(300_000), ...many]
   for (const text of texts) await journal.append(text)
   assert.deepEqual(readAll(reader), texts)
-  assert.deepEqual(journal.next.seq, 5)
+  assert.deepEqual(journal.next.seq, 305)
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 

@@ -12,17 +12,22 @@ import {
   statSync,
   unlinkSync,
   write,
+  type Stats,
 } from 'node:fs'
-import { open, statfs } from 'node:fs/promises'
+import { open, stat, statfs, type FileHandle } from 'node:fs/promises'
 import { endianness } from 'node:os'
 import { basename, dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { codeOf } from '../../core/errors.ts'
+import { syncFolder } from './files.ts'
 
 const BYTES = 8 * 1024 * 1024
 /** The last space of a disk is for the database. */
 const FREE_BYTES_MIN = 4 * BYTES
 /** Length, checksum, number. */
 const HEADER_BYTES = 16
+/** As much is read at once: what a busy node writes in a few milliseconds. */
+const BLOCK_BYTES = 64 * 1024
 
 /** In `meta`, with the node's number behind it: how far the node's journal is in the database. */
 export const JOURNAL_PREFIX = 'journal:'
@@ -51,6 +56,7 @@ export function journalsBeside(database: string): readonly number[] {
 export class Journal {
   readonly nodeId: number
   readonly state: JournalState
+  readonly #path: string
   readonly #file: number
   #next = JOURNAL_START
 
@@ -64,10 +70,12 @@ export class Journal {
       const file = await open(path, 'w', 0o600)
       try {
         await file.writeFile(Buffer.alloc(BYTES))
+        await giveTo(await stat(database), file)
         await file.sync()
       } finally {
         await file.close()
       }
+      await syncFolder(dirname(path))
       return new Journal(path, nodeId, state)
     } catch (error) {
       removeJournal(path)
@@ -78,7 +86,13 @@ export class Journal {
   private constructor(path: string, nodeId: number, state: JournalState) {
     this.nodeId = nodeId
     this.state = state
+    this.#path = path
     this.#file = openSync(path, constants.O_WRONLY | constants.O_DSYNC)
+  }
+
+  /** Otherwise nobody would find it after a crash: it was removed, or replaced. */
+  get isInPlace(): boolean {
+    return isStillAt(this.#path, this.#file)
   }
 
   /** Where the next record will be, unless it is at the front. */
@@ -115,6 +129,12 @@ export class Journal {
   }
 }
 
+/** Whoever may use the database must be able to bring the journal in, as SQLite does with the files of its own. */
+async function giveTo({ mode, uid, gid }: Stats, file: FileHandle): Promise<void> {
+  await file.chmod(mode & 0o666)
+  if (process.getuid?.() === 0) await file.chown(uid, gid)
+}
+
 type Found = { readonly text: string; readonly seq: number; readonly next: JournalPosition }
 
 /** Reads the journal of any node, also while it is written. */
@@ -122,12 +142,13 @@ export class JournalReader {
   readonly #nodeId: number
   readonly #file: number
 
-  /** Undefined when there is no such file. */
+  /** Undefined when there is no such file. One that cannot be opened is no empty one, and fails. */
   static open(path: string, nodeId: number): JournalReader | undefined {
     try {
       return new JournalReader(openSync(path, 'r'), nodeId)
-    } catch {
-      return undefined
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined
+      throw error
     }
   }
 
@@ -138,25 +159,49 @@ export class JournalReader {
 
   /** Whether this is still the file of that name: a node whose journal broke begins another one. */
   isAt(path: string): boolean {
-    const found = statSync(path, { throwIfNoEntry: false })
-    const { dev, ino } = fstatSync(this.#file)
-    return found?.dev === dev && found.ino === ino
+    return isStillAt(path, this.#file)
   }
 
   /** The record at this position, or at the front; undefined when it is not there, or not whole. */
   next({ seq, offset }: JournalPosition): Found | undefined {
-    return this.#recordAt(offset, seq) ?? this.#recordAt(0, seq)
+    return this.#recordAt({ seq, offset }) ?? this.#recordAt({ seq, offset: 0 })
   }
 
-  #recordAt(offset: number, seq: number): Found | undefined {
+  /** All whole records from this position on, read many at a time. */
+  all(from: JournalPosition): readonly Found[] {
+    const found: Found[] = []
+    for (let at = from; ;) {
+      const { offset } = at
+      const block = this.#bytes(offset, BLOCK_BYTES)
+      for (let record = this.#wholeIn(block, at); record !== undefined;) {
+        found.push(record)
+        at = record.next
+        record = this.#wholeIn(block.subarray(at.offset - offset), at)
+      }
+      if (at.offset !== offset) continue
+      // Longer than a block, or at the front, or not there.
+      const next = this.next(at)
+      if (next === undefined) return found
+      found.push(next)
+      at = next.next
+    }
+  }
+
+  #recordAt(position: JournalPosition): Found | undefined {
+    const { seq, offset } = position
     const header = this.#bytes(offset, HEADER_BYTES)
     if (header.length < HEADER_BYTES || header.readDoubleLE(8) !== seq) return undefined
     const end = HEADER_BYTES + header.readUInt32LE(0)
-    if (offset + end > BYTES) return undefined
-    const record = this.#bytes(offset, end)
-    if (record.length < end || checksum(record, this.#nodeId) !== header.readUInt32LE(4)) {
-      return undefined
-    }
+    return offset + end > BYTES ? undefined : this.#wholeIn(this.#bytes(offset, end), position)
+  }
+
+  /** The record at this position, if these bytes, which begin there, have all of it. */
+  #wholeIn(bytes: Buffer, { seq, offset }: JournalPosition): Found | undefined {
+    if (bytes.length < HEADER_BYTES || bytes.readDoubleLE(8) !== seq) return undefined
+    const end = HEADER_BYTES + bytes.readUInt32LE(0)
+    if (offset + end > BYTES || end > bytes.length) return undefined
+    const record = bytes.subarray(0, end)
+    if (checksum(record, this.#nodeId) !== record.readUInt32LE(4)) return undefined
     const text = record.toString('utf8', HEADER_BYTES)
     return { text, seq, next: { seq: seq + 1, offset: offset + end } }
   }
@@ -168,6 +213,17 @@ export class JournalReader {
 
   close(): void {
     closeSync(this.#file)
+  }
+}
+
+/** False also where nothing can be found out about the name. */
+function isStillAt(path: string, file: number): boolean {
+  const { dev, ino } = fstatSync(file)
+  try {
+    const found = statSync(path)
+    return found.dev === dev && found.ino === ino
+  } catch {
+    return false
   }
 }
 
@@ -197,6 +253,8 @@ const SLOTS = 4
 /** No count is as expected: the serving thread must ask the database. */
 const NONE = -1
 
+const SAID_WITHIN_MS = 5
+
 /** The serving thread's end. */
 class JournalState {
   readonly memory = new Int32Array(new SharedArrayBuffer(SLOTS * Int32Array.BYTES_PER_ELEMENT))
@@ -216,6 +274,11 @@ class JournalState {
   /** Whether the database's thread is about to commit, or has committed and not said so yet. */
   get isWriting(): boolean {
     return Atomics.load(this.memory, IS_WRITING) === 1
+  }
+
+  /** Resolves when that thread has said so, or after a moment: it may have ended meanwhile. */
+  async untilSaid(): Promise<void> {
+    await Atomics.waitAsync(this.memory, IS_WRITING, 1, SAID_WITHIN_MS).value
   }
 
   /** Whether all records before this one are in the database. */
@@ -272,11 +335,12 @@ export class JournalTeller {
     if (Atomics.load(this.#memory, IS_WRITING) === 0) return
     Atomics.store(this.#memory, FOLDED, this.#folded)
     Atomics.store(this.#memory, EXPECTED, this.#expected)
-    Atomics.store(this.#memory, IS_WRITING, 0)
+    this.rolledBack()
   }
 
   rolledBack(): void {
     Atomics.store(this.#memory, IS_WRITING, 0)
+    Atomics.notify(this.#memory, IS_WRITING)
   }
 }
 
@@ -304,7 +368,8 @@ export class ChangeCounter {
 
   /** Grows by one with each commit that changes anything, whoever makes it. */
   read(): number {
-    readSync(this.#file, this.#buffer, 0, 4, COUNTER_AT)
+    // Equal to no count: what was read before says nothing about now.
+    if (readSync(this.#file, this.#buffer, 0, 4, COUNTER_AT) < 4) return NaN
     return endianness() === 'LE' ? this.#buffer.readInt32LE() : this.#buffer.readInt32BE()
   }
 }
