@@ -38,7 +38,7 @@ import {
   HISTORY_PERIODS,
   historyOf,
   keyRulesOf,
-  legsOf,
+  legsChangeOf,
   readAmount,
 } from '../keys/form.ts'
 import { actorOf, rightsWithin, type PeopleParts } from '../people/identity.ts'
@@ -71,7 +71,7 @@ export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes>
         ...groupSettingsOf(request.body),
         name,
         keyRules,
-        legs: legsOf(request.body),
+        legs: legsChangeOf(request.body),
       }
       return detail(parts, await createGroup(storeOf(parts, request), settings), request)
     },
@@ -85,7 +85,13 @@ export function groupHandlers(parts: AdminParts): HandlersOf<typeof groupRoutes>
         const { body } = request
         const keyRules = body.key_rules && keyRulesOf(body)
         const { reason } = body
-        const change = { ...groupSettingsOf(body), keyRules, legs: legsOf(body), ifVersion, reason }
+        const change = {
+          ...groupSettingsOf(body),
+          keyRules,
+          legs: legsChangeOf(body),
+          ifVersion,
+          reason,
+        }
         return updateGroup(store, id, change)
       })
       return detail(parts, group, request)

@@ -209,7 +209,7 @@ export function forecastOf(account: AccountView, now: number): KeyDetail['foreca
 type Settings = Omit<NewKeyBody, 'mode'>
 
 /** What a key has beside its main budget. Of the caps that it has, those that are not named are removed. */
-export function legsOf(
+export function legsChangeOf(
   body: Pick<KeyChangeBody, 'group' | 'window' | 'model_budgets' | 'request_cost_max'>,
   capped: readonly string[] = [],
 ): LegsChange {
@@ -249,7 +249,7 @@ export function settingsOf(
 export function changeOf(body: KeyChangeBody, capped: readonly string[] = []): KeyChange {
   const { add_models: addModels, remove_models: removeModels, reason, ...rest } = body
   const { add_model_budgets: caps = [], remove_model_budgets: without = [], ...settings } = rest
-  const { modelBudgets = [], ...legs } = legsOf(settings, capped)
+  const { modelBudgets = [], ...legs } = legsChangeOf(settings, capped)
   const changed = [
     ...modelBudgets,
     ...caps.map((cap) => [cap.model, amountOf('add_model_budgets', cap)] as const),

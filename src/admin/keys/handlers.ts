@@ -35,7 +35,7 @@ import {
   HISTORY_PERIODS,
   historyOf,
   keyDetailOf,
-  legsOf,
+  legsChangeOf,
   readAmount,
   settingsOf,
 } from './form.ts'
@@ -58,7 +58,7 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
       const { mode, ...settings } = request.body
       const { key, secret } = await createKey(storeOf(parts, request), {
         ...settingsOf(settings),
-        legs: legsOf(settings),
+        legs: legsChangeOf(settings),
         mode,
         secretPrefix: parts.secretPrefix(),
       })

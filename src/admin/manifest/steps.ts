@@ -46,7 +46,7 @@ import {
   frameChangeOf,
   groupSettingsOf,
   keyRulesOf,
-  legsOf,
+  legsChangeOf,
   settingsOf,
 } from '../keys/form.ts'
 import { amountForPeriod, destinationForm, frameForm, groupForm, keyForm } from './form.ts'
@@ -110,7 +110,7 @@ export async function groupStep(around: Around, entry: GroupEntry): Promise<Step
       budget_max: amountForPeriod(rules.budget_max),
     },
   }
-  const legs = legsOf(body)
+  const legs = legsChangeOf(body)
   const settings = checkGroup(groupSettingsOf(body))
   const from = { budgets: '', period: entry.period ?? group?.period ?? 'month' }
   await checkLegs(around.store, { from, to: legs })
@@ -142,7 +142,7 @@ export async function keyStep(around: Around, entry: KeyEntry): Promise<Step | u
   const step = { subject: 'key', name: fullNameOf(entry), fields } as const
   if (key === undefined) return { ...step, ...(await newKey(around, { entry, body })) }
   const from = { budgets: '', period: entry.period ?? key.period }
-  await checkLegs(around.store, { from, to: legsOf(body) })
+  await checkLegs(around.store, { from, to: legsChangeOf(body) })
   return { ...step, ...changedKey({ entry, body, key, fields }) }
 }
 
@@ -177,7 +177,7 @@ async function newKey(
   if (group !== null && !around.groupIds.has(group) && !around.newGroups.has(group)) {
     throw invalid('group', sentence('no_such_group'))
   }
-  const legs = legsOf(body)
+  const legs = legsChangeOf(body)
   const settings = await checkNewKey(around.store, {
     ...settingsOf({ ...body, models, budget }),
     legs,

@@ -6,7 +6,7 @@ import {
   frameChangeOf,
   groupSettingsOf,
   keyRulesOf,
-  legsOf,
+  legsChangeOf,
   oldSecretOf,
   settingsOf,
 } from '../../admin/keys/form.ts'
@@ -86,7 +86,12 @@ function keysOf(store: Store, { secretPrefix, models }: Around): Omit<Gateway, O
     createKey: async ({ mode, ...body }) =>
       withSecret(
         store,
-        await createKey(store, { ...settingsOf(body), legs: legsOf(body), mode, secretPrefix }),
+        await createKey(store, {
+          ...settingsOf(body),
+          legs: legsChangeOf(body),
+          mode,
+          secretPrefix,
+        }),
       ),
     changeKey: async (key, change) =>
       shownKey(store, await updateKey(store, key, changeOf(change))),
@@ -114,12 +119,17 @@ function groupsOf(store: Store): Pick<Gateway, OfGroups> {
     findGroup: async (group) => shownGroup(store, await findGroup(store, group)),
     createGroup: async (body) => {
       const keyRules = { ...NO_KEY_RULES, ...keyRulesOf(body) }
-      const settings = { ...groupSettingsOf(body), name: body.name, keyRules, legs: legsOf(body) }
+      const settings = {
+        ...groupSettingsOf(body),
+        name: body.name,
+        keyRules,
+        legs: legsChangeOf(body),
+      }
       return shownGroup(store, await createGroup(store, settings))
     },
     changeGroup: async (group, { reason, ...body }) => {
       const keyRules = body.key_rules && keyRulesOf(body)
-      const change = { ...groupSettingsOf(body), keyRules, legs: legsOf(body), reason }
+      const change = { ...groupSettingsOf(body), keyRules, legs: legsChangeOf(body), reason }
       const changed = await updateGroup(store, group, change)
       const without = await keysWithoutModels(store, changed, NAMED_MAX)
       return { ...(await shownGroup(store, changed)), keys_without_models: [...without] }
