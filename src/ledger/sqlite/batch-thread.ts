@@ -256,7 +256,7 @@ function unusable(path: string, cause: unknown): Error {
   return new Error(message, { cause })
 }
 
-/** Damaged, or another file in its place. */
+/** Damaged: one that was replaced is read from the file that this process still has open. */
 function incomplete(path: string, seq: number): Error {
   return new Error(
     `${path} has lost decisions that were answered, from number ${seq} on: nothing is granted any more. To go on without them, start the server again; the costs of the last calls are then missing`,

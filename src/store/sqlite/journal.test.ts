@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
   writeSync,
   closeSync,
@@ -127,6 +128,17 @@ test('the journal of another node is not read as this one’s', async () => {
   removeJournal(path)
   assert.ok(!existsSync(path))
   assert.equal(JournalReader.open(path, 7), undefined)
+})
+
+test('a count of commits that cannot be read is no count', async () => {
+  const { journal, path } = await create()
+  const counted = path.replace(/-node-7$/, '-shm')
+  const header = Buffer.alloc(136)
+  header.writeInt32LE(1, 8)
+  writeFileSync(counted, header)
+  assert.ok(journal.state.isCurrent, 'the one commit that it was told of')
+  truncateSync(counted)
+  assert.ok(!journal.state.isCurrent)
 })
 
 const onLinux = {
