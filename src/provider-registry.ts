@@ -9,7 +9,7 @@ import type { AuthHeaders } from './core/endpoints.ts'
 import { SANDBOX } from './core/limits.ts'
 import { SENTENCES } from './core/sentences.ts'
 import { makeProvider } from './providers/adapters.ts'
-import { SANDBOX_MODELS, sandboxTarget } from './providers/sandbox/models.ts'
+import { sandboxTarget } from './providers/sandbox/models.ts'
 import { sandboxProvider } from './providers/sandbox/provider.ts'
 import type { AdapterTools } from './providers/upstream/adapter.ts'
 import type { Provider } from './providers/upstream/provider.ts'
@@ -88,7 +88,7 @@ export class ProviderRegistry {
   }
 
   #makeCatalog(config: Config): Catalog {
-    return catalogOf(config, { sandbox: SANDBOX_MODELS, now: this.#tools.clock.now() })
+    return catalogOf(config, { now: this.#tools.clock.now() })
   }
 
   #routesOf(model: Model): readonly Route[] {

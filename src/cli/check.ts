@@ -2,10 +2,12 @@
 import type { Command } from 'commander'
 import { modelJson } from '../catalog/models.ts'
 import type { Model } from '../catalog/models.ts'
+import { catalogOf } from '../config/catalog-of.ts'
 import type { Config } from '../config/load.ts'
 import { ConfigError, pathOf, type Problem } from '../config/problems.ts'
 import { secretProblems } from '../config/secret.ts'
 import { withOrigins } from '../config/source.ts'
+import { systemClock } from '../core/clock.ts'
 import { SANDBOX } from '../core/limits.ts'
 import { formatUsd } from '../core/money.ts'
 import { urlOf } from '../core/text.ts'
@@ -13,7 +15,6 @@ import { StoreError, type StoreErrorCode } from '../store/database/errors.ts'
 import { describeDatabaseUrl } from '../store/database/url.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { common, lookAtStore, readConfig, type CommonOptions } from './command/context.ts'
-import { catalogFor } from './gateway/catalog.ts'
 import { modelsText } from './models.ts'
 import { report as complain } from './terminal/failure.ts'
 import { block, bold, printJson, printText } from './terminal/output.ts'
@@ -53,7 +54,7 @@ async function check(options: CommonOptions): Promise<Report> {
     ([name, reason]) => `the provider ${name} is left out: ${reason}`,
   )
   const database = await checkDatabase(config)
-  const models = catalogFor(config).list()
+  const models = catalogOf(config, { now: systemClock.now() }).list()
   return {
     file: config.path,
     problems: [

@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Model } from '../catalog/models.ts'
+import { catalogOf } from '../config/catalog-of.ts'
 import { type Config, type DatabaseConfig, loadDatabaseConfig } from '../config/load.ts'
 import { ConfigError } from '../config/problems.ts'
 import { secretFile, secretOf, secretProblems } from '../config/secret.ts'
@@ -31,7 +32,6 @@ import { databaseNow, serverVersion, type Store } from '../store/database/store.
 import { describeDatabaseUrl } from '../store/database/url.ts'
 import { isSecretOf } from '../store/open.ts'
 import { common, lookAtStore, readConfig, sourceOf, type CommonOptions } from './command/context.ts'
-import { catalogFor } from './gateway/catalog.ts'
 import { askForModels } from './models.ts'
 import { block, printJson, printText } from './terminal/output.ts'
 
@@ -89,7 +89,7 @@ async function examine(options: CommonOptions): Promise<readonly Finding[]> {
     connections(config),
     disk(config),
     ...(fromDatabase.some(({ check }) => check === 'secret') ? [] : [secret(config)]),
-    prices(catalogFor(config).list()),
+    prices(catalogOf(config, { now: systemClock.now() }).list()),
     ...providers,
     ...[...config.leftOut].map(([name, reason]) =>
       unknown(`provider ${name}`, `left out: ${reason}`),

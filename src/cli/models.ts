@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { factsOf } from '../catalog/model-facts.ts'
 import { targetName, type Catalog } from '../catalog/models.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
+import { catalogOf } from '../config/catalog-of.ts'
 import type { Config } from '../config/load.ts'
 import { systemClock } from '../core/clock.ts'
 import { ABILITIES } from '../core/endpoints.ts'
@@ -11,9 +12,9 @@ import { GatewayError } from '../core/errors.ts'
 import { makeProvider, priceListOf, type ProviderSettings } from '../providers/adapters.ts'
 import type { Named } from '../providers/upstream/adapter.ts'
 import { common, readConfig, type CommonOptions } from './command/context.ts'
-import { catalogFor, modelsOf } from './gateway/catalog.ts'
 import { anywhere, connectionOf, needsMachine, type RemoteOptions } from './gateway/connection.ts'
 import type { ShownModel } from './gateway/gateway.ts'
+import { modelsHere } from './gateway/open.ts'
 import { FailureError, UsageError } from './terminal/failure.ts'
 import { percentText, printJson, printNote, printText, section, table } from './terminal/output.ts'
 
@@ -25,8 +26,8 @@ export function addModels(program: Command): void {
     )
     .action(async (options: RemoteOptions) => {
       const call = connectionOf(options)
-      const models =
-        call === undefined ? modelsOf(readConfig(options)) : (await call('listModels', {})).models
+      const { models } =
+        call === undefined ? { models: await modelsHere(options) } : await call('listModels', {})
       if (options.json) printJson({ models: models.map(modelOutput) })
       else printText(modelsText(models))
     })
@@ -146,7 +147,7 @@ type Offer = {
 async function discover(name: string, options: CommonOptions): Promise<void> {
   const config = readConfig(options)
   const settings = settingsOf(config, name)
-  const catalog = catalogFor(config)
+  const catalog = catalogOf(config, { now: systemClock.now() })
   const offers = usable(await askForModels(settings)).map((id) => offerOf(id, settings, catalog))
   if (options.json) printJson({ provider: name, models: offers })
   else printText(offers.length === 0 ? `${name} lists no models.` : offersText(offers))

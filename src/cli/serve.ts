@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import { hasPeopleManager } from '../admin/people/roles.ts'
-import { warnLeftOut } from '../config/catalog-of.ts'
+import { catalogOf, warnLeftOut } from '../config/catalog-of.ts'
 import { adminUrlOf, loadConfig, type Config } from '../config/load.ts'
 import { secretOf } from '../config/secret.ts'
 import type { ConfigSource } from '../config/source.ts'
@@ -16,7 +16,6 @@ import { hasPeople } from '../store/people/people.ts'
 import { jsonLog, terminalLog } from '../telemetry/log.ts'
 import { common, sourceOf, type CommonOptions, withStore } from './command/context.ts'
 import { examples } from './command/options.ts'
-import { catalogFor } from './gateway/catalog.ts'
 import {
   figuresOfWorkers,
   isWorker,
@@ -61,7 +60,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const everything = jsonLog(systemClock)
   const log = process.stdout.isTTY ? terminalLog(everything) : everything
   const announce = async (url: string): Promise<void> => {
-    warnLeftOut(log, config, catalogFor(config))
+    warnLeftOut(log, config, catalogOf(config, { now: systemClock.now() }))
     await greet({ config, source }, url)
   }
   if (config.server.workers > 1 && !isWorker) {

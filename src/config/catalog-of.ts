@@ -7,6 +7,7 @@ import { bundledPrices } from '../catalog/price-data.ts'
 import { priceFrom } from '../catalog/prices.ts'
 import { adapterOf, ADAPTERS, priceListOf } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
+import { SANDBOX_MODELS } from '../providers/sandbox/models.ts'
 import type { Named } from '../providers/upstream/adapter.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Config } from './load.ts'
@@ -14,7 +15,10 @@ import type { Config } from './load.ts'
 export function catalogOf(
   config: Pick<Config, 'providers' | 'leftOut' | 'keyless' | 'models' | 'sandbox'> &
     Partial<Pick<Config, 'compat'>>,
-  { sandbox, now }: { readonly sandbox: readonly SandboxModel[]; readonly now: number },
+  {
+    sandbox = SANDBOX_MODELS,
+    now,
+  }: { readonly sandbox?: readonly SandboxModel[]; readonly now: number },
 ): Catalog {
   const catalog = buildCatalog({
     providers: [...config.providers, ...config.keyless].map(toCatalogProvider),

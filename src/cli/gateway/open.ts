@@ -1,9 +1,11 @@
 // Opens the gateway that a command is to work on, as its options and the environment name it.
+import { modelJson } from '../../catalog/models.ts'
 import type { DatabaseConfig } from '../../config/load.ts'
+import { systemClock } from '../../core/clock.ts'
 import type { Store } from '../../store/database/store.ts'
 import { readConfig, readDatabaseConfig, type CommonOptions } from '../command/context.ts'
 import { connectionOf, type RemoteOptions } from './connection.ts'
-import type { Gateway } from './gateway.ts'
+import type { Gateway, ShownModel } from './gateway.ts'
 import { localGateway } from './local.ts'
 import { remoteGateway } from './remote.ts'
 
@@ -26,9 +28,15 @@ export async function onGateway(
     work(
       localGateway(store, {
         secretPrefix: config.keys.prefix,
-        // Loaded only by commands that name models.
-        models: async () => (await import('./catalog.ts')).modelsOf(readConfig(options)),
+        models: () => modelsHere(options),
       }),
     ),
   )
+}
+
+/** The models of this machine, as its configuration has them. What knows prices is loaded only where they are named. */
+export async function modelsHere(options: CommonOptions): Promise<readonly ShownModel[]> {
+  const { catalogOf } = await import('../../config/catalog-of.ts')
+  const catalog = catalogOf(readConfig(options), { now: systemClock.now() })
+  return catalog.list().map(modelJson)
 }
