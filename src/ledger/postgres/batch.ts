@@ -74,7 +74,8 @@ export class Session {
   ): Promise<StoredRow | undefined> {
     const known = [list(accounts.map(({ id }) => id)), list(versions)]
     const guard = [...known, nodeId, now, now + THINKING_MS_MAX]
-    const { rows } = await ask(this.client, 'writeIfTrue', [...usualLists(writes), ...guard])
+    const { name, lists } = shortest(writes)
+    const { rows } = await ask(this.client, name, [...guard, ...lists])
     return rows.find(({ holds }) => holds === true)
   }
 
@@ -89,7 +90,11 @@ export class Session {
     this.#known.sawSnapshot(read, this.#clock.monotonicMs())
     const { outcomes, balances, writes } = decide(batch, read.snapshot)
     const [written] = await atOnce(client, () => [
-      ask(client, 'write', usualLists(writes)),
+      ask(client, 'write', [
+        ...accountLists(writes),
+        ...openedLists(writes),
+        ...closedLists(writes),
+      ]),
       ...writeOthers(client, writes, batch),
       client.query('COMMIT'),
     ])
@@ -158,15 +163,28 @@ function writeOthers(client: Client, writes: Writes, batch: Batch): Promise<Quer
   return sent
 }
 
-/** The parameters of `write`. */
-function usualLists(writes: Writes): string[] {
-  return [
-    ...lists(HOLD, writes.holdsInserted),
-    list(writes.holdsDeleted),
-    ...lists(USAGE, writes.usageInserted),
-    ...lists(ROLLUP, writes.rollups),
-    ...lists(ACCOUNT_CHANGE, writes.accounts),
-  ]
+/** The statement with the fewest lists that writes all of this if what was known is true, and its lists. */
+function shortest(writes: Writes): { readonly name: StatementName; readonly lists: string[] } {
+  const { holdsInserted, holdsDeleted, usageInserted, rollups } = writes
+  const closes = [holdsDeleted, usageInserted, rollups].some(({ length }) => length > 0)
+  const accounts = accountLists(writes)
+  if (!closes) return { name: 'openIfTrue', lists: [...accounts, ...openedLists(writes)] }
+  const closed = closedLists(writes)
+  return holdsInserted.length === 0
+    ? { name: 'closeIfTrue', lists: [...accounts, ...closed] }
+    : { name: 'writeIfTrue', lists: [...accounts, ...openedLists(writes), ...closed] }
+}
+
+function accountLists({ accounts }: Writes): string[] {
+  return lists(ACCOUNT_CHANGE, accounts)
+}
+
+function openedLists({ holdsInserted }: Writes): string[] {
+  return lists(HOLD, holdsInserted)
+}
+
+function closedLists({ holdsDeleted, usageInserted, rollups }: Writes): string[] {
+  return [list(holdsDeleted), ...lists(USAGE, usageInserted), ...lists(ROLLUP, rollups)]
 }
 
 export function ask(

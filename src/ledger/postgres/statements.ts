@@ -24,18 +24,25 @@ type Columns = {
 
 const [, ...accountChanges] = ACCOUNT_CHANGE.names
 
-/** Where the lists of each part begin among the parameters of `write`, and those of the guard after them. */
-const HOLDS_AT = 1
-const CLOSED_AT = HOLDS_AT + HOLD.names.length
-const USAGE_AT = CLOSED_AT + 1
-const ROLLUPS_AT = USAGE_AT + USAGE.names.length
-const ACCOUNTS_AT = ROLLUPS_AT + ROLLUP.names.length
-const GUARD_AT = ACCOUNTS_AT + ACCOUNT_CHANGE.names.length
-
 const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now'
 
 /** Every change of a row, by whomever, gives it another one. */
 const VERSION = 'accounts.xmin AS version'
+
+/**
+ * Locks as `lockAccounts` and `liveNode` do, and then says whether the accounts ($1, of the versions $2) are as they were
+ * known, the node ($3) is live, and the time lies between $4 and $5.
+ */
+const GUARD = `
+    locked AS MATERIALIZED (SELECT ${NOW} FROM (
+      SELECT FROM (SELECT unnest($1::text[]) AS id, unnest($2::xid[]) AS version, ${position('$1')}) AS known
+      JOIN accounts ON accounts.id = known.id AND accounts.xmin = known.version
+      ORDER BY known.position FOR NO KEY UPDATE OF accounts
+    ) AS accounts),
+    live AS MATERIALIZED (SELECT FROM nodes WHERE id = $3 AND status = 'live' FOR SHARE),
+    guard AS MATERIALIZED (SELECT max(now) AS now,
+      count(*) = cardinality($1::text[]) AND EXISTS (SELECT FROM live)
+        AND max(now) BETWEEN $4 AND $5 AS holds FROM locked)`
 
 export const STATEMENTS = {
   // Serialises with fencing: a node that is being fenced either commits first or finds out here.
@@ -62,10 +69,12 @@ export const STATEMENTS = {
     WHERE account_periods.account_id = given.account_id AND account_periods.budget = given.budget
       AND account_periods.seq = given.seq`,
   // What nearly every batch writes. It tells the version that the rows of accounts have from now on.
-  write: `WITH ${writing('true')} SELECT version FROM new_accounts LIMIT 1`,
+  write: writing(['opened', 'closed']),
   // The same, and a transaction by itself, if what was known of the books is still true; else it writes nothing.
-  writeIfTrue: `WITH ${guard(GUARD_AT)}, ${writing('(SELECT holds FROM guard)')}
-    SELECT now, holds, (SELECT version FROM new_accounts LIMIT 1) FROM guard`,
+  writeIfTrue: writingIfTrue(['opened', 'closed']),
+  // Of one call alone there is either part, and each list costs something even without a row.
+  openIfTrue: writingIfTrue(['opened']),
+  closeIfTrue: writingIfTrue(['closed']),
   changeHolds: `UPDATE holds SET held_nanodollars = given.held_nanodollars
     FROM ${given(HOLD_CHANGE)} WHERE holds.id = given.id`,
   replaceUsage: `${insert('usage', USAGE)}
@@ -77,39 +86,53 @@ export const STATEMENTS = {
 
 export type StatementName = keyof typeof STATEMENTS
 
-/**
- * Locks as `lockAccounts` and `liveNode` do, and then says whether the accounts (ids, versions) are as they were known,
- * the node is live, and the time lies in between.
- */
-function guard(at: number): string {
-  const [ids, versions, node, from, until] = [0, 1, 2, 3, 4].map((index) => `$${at + index}`)
-  return `
-    locked AS MATERIALIZED (SELECT ${NOW} FROM (
-      SELECT FROM (SELECT unnest(${ids}::text[]) AS id, unnest(${versions}::xid[]) AS version, ${position(`${ids}`)}) AS known
-      JOIN accounts ON accounts.id = known.id AND accounts.xmin = known.version
-      ORDER BY known.position FOR NO KEY UPDATE OF accounts
-    ) AS accounts),
-    live AS MATERIALIZED (SELECT FROM nodes WHERE id = ${node} AND status = 'live' FOR SHARE),
-    guard AS MATERIALIZED (SELECT max(now) AS now,
-      count(*) = cardinality(${ids}::text[]) AND EXISTS (SELECT FROM live)
-        AND max(now) BETWEEN ${from} AND ${until} AS holds FROM locked)`
-}
-
 function position(ids: string): string {
   return `generate_series(1, cardinality(${ids}::text[])) AS position`
 }
 
+/** What a batch does to holds: it opens some, or closes some, which then are usage and count in rollups. */
+type Part = 'opened' | 'closed'
+
+/** Its lists: first those of the accounts, then those of each part. */
+function writing(parts: readonly Part[]): string {
+  return `WITH ${changes(parts, { at: 1, condition: 'true' })} SELECT version FROM new_accounts LIMIT 1`
+}
+
+/** Its parameters: first those of the guard, then the same lists. */
+function writingIfTrue(parts: readonly Part[]): string {
+  return `WITH ${GUARD}, ${changes(parts, { at: 6, condition: '(SELECT holds FROM guard)' })}
+    SELECT now, holds, (SELECT version FROM new_accounts LIMIT 1) FROM guard`
+}
+
 /** As one statement: most of a small statement's cost is fixed. */
-function writing(condition: string): string {
-  return `
-    new_holds AS (${insert('holds', HOLD, HOLDS_AT)} WHERE ${condition}),
-    closed_holds AS (DELETE FROM holds WHERE id = ANY ($${CLOSED_AT}) AND ${condition}),
-    new_usage AS (${insert('usage', USAGE, USAGE_AT)} WHERE ${condition}),
-    new_rollups AS (${insert('rollups', ROLLUP, ROLLUPS_AT)} WHERE ${condition}
-      ${adding('rollups', ROLLUP, ROLLUP_KEYS)}),
-    new_accounts AS (UPDATE accounts SET ${assignments(accountChanges, (name) => `given.${name}`)}
-      FROM ${given(ACCOUNT_CHANGE, ACCOUNTS_AT)} WHERE accounts.id = given.id AND ${condition}
-      RETURNING ${VERSION})`
+function changes(
+  parts: readonly Part[],
+  { at, condition }: { readonly at: number; readonly condition: string },
+): string {
+  let next = at
+  const listsOf = ({ names }: Pick<Columns, 'names'>): number => {
+    const first = next
+    next += names.length
+    return first
+  }
+  const written = [
+    `new_accounts AS (UPDATE accounts SET ${assignments(accountChanges, (name) => `given.${name}`)}
+      FROM ${given(ACCOUNT_CHANGE, listsOf(ACCOUNT_CHANGE))} WHERE accounts.id = given.id AND ${condition}
+      RETURNING ${VERSION})`,
+  ]
+  if (parts.includes('opened')) {
+    written.push(`new_holds AS (${insert('holds', HOLD, listsOf(HOLD))} WHERE ${condition})`)
+  }
+  if (parts.includes('closed')) {
+    const closed = listsOf({ names: ['id'] })
+    written.push(
+      `closed_holds AS (DELETE FROM holds WHERE id = ANY ($${closed}) AND ${condition})`,
+      `new_usage AS (${insert('usage', USAGE, listsOf(USAGE))} WHERE ${condition})`,
+      `new_rollups AS (${insert('rollups', ROLLUP, listsOf(ROLLUP))} WHERE ${condition}
+        ${adding('rollups', ROLLUP, ROLLUP_KEYS)})`,
+    )
+  }
+  return written.join(', ')
 }
 
 function insert(table: string, layout: Columns, at = 1): string {
