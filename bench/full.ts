@@ -17,7 +17,7 @@ import { startBareProxy, startUpstreams } from './contenders/servers.ts'
 import type { Upstreams } from './contenders/servers.ts'
 import { loadProgram } from './load/load.ts'
 import { describeMachine, machineText } from './machine.ts'
-import { effort, runFolder, share } from './measuring.ts'
+import { effort, median, runFolder, share } from './measuring.ts'
 import type { Memory } from './memory.ts'
 import { bytesPerStream, MEMORY_REQUESTS, memoryOf } from './memory.ts'
 import { pinThisProcess } from './processes.ts'
@@ -105,27 +105,34 @@ async function warmAll(
   return memory
 }
 
-/** On freshly started programs, so that memory of earlier rounds is not reused. */
+type StreamMemory = number | { readonly failed: string }
+
+/** On freshly started programs, so that memory of earlier rounds is not reused; the median of several. */
 async function measureStreams(
   folder: string,
   upstreams: Upstreams,
-): Promise<ReadonlyMap<string, number | { readonly failed: string }>> {
-  const fresh = `${folder}/fresh`
-  const starts: readonly (readonly [string, () => Promise<Contender>])[] = [
-    [BARE_PROXY, async () => bareProxyContender(await startBareProxy(fresh, upstreams))],
-    [TOLLGATE_SQLITE, () => tollgateOnSqlite(fresh, upstreams)],
-    [PORTKEY, () => startPortkey(fresh, upstreams)],
+): Promise<ReadonlyMap<string, StreamMemory>> {
+  const starts: readonly (readonly [string, (fresh: string) => Promise<Contender>])[] = [
+    [BARE_PROXY, async (fresh) => bareProxyContender(await startBareProxy(fresh, upstreams))],
+    [TOLLGATE_SQLITE, (fresh) => tollgateOnSqlite(fresh, upstreams)],
+    [PORTKEY, (fresh) => startPortkey(fresh, upstreams)],
   ]
-  const streams = new Map<string, number | { readonly failed: string }>()
-  for (const [name, start] of starts) {
-    say(`open streams: ${name}`)
-    streams.set(
-      name,
-      await start()
-        .then((contender) => bytesPerStream(contender, folder))
-        .catch((error: unknown) => ({ failed: String(error) })),
-    )
+  const rounds = new Map<string, number[]>()
+  const failed = new Map<string, { readonly failed: string }>()
+  for (let round = 0; round < COURSE.rounds; round++) {
+    for (const [name, start] of starts) {
+      say(`open streams: ${name}`)
+      try {
+        const bytes = await bytesPerStream(await start(join(folder, `fresh-${round}`)), folder)
+        rounds.set(name, [...(rounds.get(name) ?? []), bytes])
+      } catch (error) {
+        failed.set(name, { failed: String(error) })
+      }
+    }
   }
+  const streams = new Map<string, StreamMemory>()
+  for (const [name, bytes] of rounds) streams.set(name, median(bytes))
+  for (const [name, failure] of failed) streams.set(name, failure)
   return streams
 }
 
