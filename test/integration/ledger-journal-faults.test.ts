@@ -337,7 +337,7 @@ test('a record that another node brought in counts once, and one that came later
     const { memory } = journal.state
     const { doubtfulSeq } = more
     const own = { nodeId, memory, next: journal.next, isOver: false, doubtfulSeq, answeredSeq: 0 }
-    return runInDatabase(store, { batch, journal: own, isTold: true, isDecided: more.isDecided })
+    return runInDatabase(store, { batch, journal: own, isDecided: more.isDecided })
   }
   const holdId = nodeId * HOLDS_PER_NODE + 1
   const reserve: Item = { kind: 'reserve', holdId, ask: checkedAsk(ask(key.id, 10)) }

@@ -122,7 +122,7 @@ test('a node that was fenced and wakes up does not end the journal of the one th
   const on = { keyId: key, groupId: null, holdId: fenced * HOLDS_PER_NODE + 1 }
   const items: readonly Item[] = [{ kind: 'void', ...on, reason: 'a test' }]
   const batch = { nodeId: fenced, items, prices: [], isRetry: false }
-  const direct = { batch, journal: null, isTold: false }
+  const direct = { batch, journal: null }
   const { result } = await runInDatabase(other as SqliteStore, direct)
   assert.equal(result.live, false)
   assert.equal(await journals(), 1)

@@ -109,7 +109,7 @@ export function runnerFor(store: Store, onLost: () => void): BatchRunner {
 /** For a caller that writes only this one batch. */
 export async function runOnce(store: Store, batch: Batch): Promise<BatchResult> {
   if (store.kind === 'postgres') return runOnPool(store, batch)
-  return (await runInDatabase(store, { batch, journal: null, isTold: false })).result
+  return (await runInDatabase(store, { batch, journal: null })).result
 }
 
 /** A key's figures as a batch would see them now, read without locks; undefined when there is no such key. */

@@ -95,7 +95,7 @@ const finished = new Set<string>()
 let looked: 'not yet' | 'in this transaction' | 'yes' = 'not yet'
 
 function runBatch(db: Connection, direct: DirectBatch): DirectResult {
-  const { journal, isDecided, isTold } = direct
+  const { journal, isDecided } = direct
   const batch: Batch = { ...direct.batch, items: itemsOf(direct) }
   const statements = prepared(db)
   dropStale(statements)
@@ -119,7 +119,7 @@ function runBatch(db: Connection, direct: DirectBatch): DirectResult {
   cache.remember(snapshot.accounts, writes)
   for (const price of batch.prices) statements.insertPrice.run(...PRICE.write(price))
   const result = { live: true, outcomes, balances } as const
-  if (!isTold) return { ...NOTHING_DECIDED, result, isBroughtIn, isAlone }
+  if (journal === null || !isAlone) return { ...NOTHING_DECIDED, result, isBroughtIn, isAlone }
   const { holdsInserted, holdsChanged, holdsDeleted } = writes
   const changes = { holdsInserted, holdsChanged, holdsDeleted }
   return { result, accounts: snapshot.accounts, changes, isKnown, isBroughtIn, isAlone }

@@ -42,8 +42,6 @@ export const LEDGER_THREAD_MODULE = moduleBeside(import.meta.url, 'batch-thread'
 
 /** How long the database may lag behind the journal. */
 const FOLD_EVERY_MS = 50
-/** A batch of more items is decided in the database: they share one transaction, and a record of each would cost more. */
-const IN_MEMORY_MAX = 64
 /** After a file could not be made. */
 const CREATE_AGAIN_MS = 10_000
 
@@ -51,8 +49,6 @@ const CREATE_AGAIN_MS = 10_000
 type Direct = {
   readonly batch: Batch
   readonly journal: OwnJournal | null
-  /** The serving thread wants to know what the batch read and changed, to decide the next ones by itself. */
-  readonly isTold: boolean
   /** The doubtful record is this batch as a whole. */
   readonly isDecided?: boolean
 }
@@ -180,7 +176,7 @@ export type OwnJournal = Answered & {
 
 export type DirectResult = {
   readonly result: BatchResult
-  /** As they stand after it; nothing where the serving thread is not told. */
+  /** As they stand after it; nothing where the serving thread cannot decide by itself. */
   readonly accounts: readonly Account[]
   readonly changes: HoldChanges
   /** Nobody else has committed anything since the serving thread last knew everything. */
@@ -291,7 +287,7 @@ export class SqliteRunner implements BatchRunner {
 
   #mayDecide(batch: Batch): boolean {
     const { items, nodeId, isRetry } = batch
-    if (!isForMemory(batch) || isRetry || items.some(isByHand)) return false
+    if (isRetry || items.some(isByHand)) return false
     return nodeId === this.#journal?.nodeId && this.#journal?.state.isCurrent === true
   }
 
@@ -401,11 +397,9 @@ export class SqliteRunner implements BatchRunner {
   async #runInDatabase(batch: Batch, decided?: BatchResult): Promise<BatchResult> {
     const journal = await this.#journalOf(batch.nodeId)
     if (journal?.isInPlace === false) this.#isBroken = true
-    const isTold = isForMemory(batch)
     const direct = await runInDatabase(this.#store, {
       batch,
       isDecided: decided !== undefined,
-      isTold,
       journal: journal && {
         ...this.#answeredIn(journal),
         memory: journal.state.memory,
@@ -417,7 +411,7 @@ export class SqliteRunner implements BatchRunner {
     this.#doubtfulSeq = NO_RECORD
     this.#isAlone = direct.isAlone
     if (this.#isBroken || !direct.isAlone) this.#endJournal()
-    if (!direct.isKnown || !isTold) this.#cache.forget()
+    if (!direct.isKnown) this.#cache.forget()
     this.#cache.remember(direct.accounts, direct.changes)
     this.#isComplete = true
     return (direct.isBroughtIn && decided) || direct.result
@@ -454,8 +448,4 @@ export class SqliteRunner implements BatchRunner {
     this.#journal = undefined
     this.#isBroken = false
   }
-}
-
-function isForMemory({ items }: Batch): boolean {
-  return items.length <= IN_MEMORY_MAX
 }
