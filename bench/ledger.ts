@@ -14,7 +14,7 @@ import type { Contender } from './contenders/contender.ts'
 import { startBareProxy, startUpstreams } from './contenders/servers.ts'
 import { makeKeys, MODELS } from './contenders/tollgate.ts'
 import { describeMachine, machineText } from './machine.ts'
-import { median, runFolder, share } from './measuring.ts'
+import { median, medianRatio, runFolder, share } from './measuring.ts'
 import type { Books, PairsProgram } from './pairs/start.ts'
 import { runPairs } from './pairs/start.ts'
 import { pinThisProcess } from './processes.ts'
@@ -37,8 +37,8 @@ type Field = {
 /** `legs`: a key in a group, with a cap, and with second windows on key, group and frame. `before`: the last commit. */
 type Subject = PairsProgram | 'legs' | 'before'
 
-/** Processor time in microseconds. */
-type Times = Readonly<Record<Subject | 'proxy', number>>
+/** Processor time in microseconds, by round. */
+type Times = Readonly<Record<Subject | 'proxy', readonly number[]>>
 
 export async function ledger(): Promise<number> {
   const before = checkOut('HEAD^')
@@ -63,10 +63,14 @@ export async function ledger(): Promise<number> {
   const compared: string[][] = [[WITH_LEGS], [BEFORE]]
   for (const workload of [SMALL_1, SMALL_32, SMALL_256]) {
     const { proxy, bare, tollgate, legs, before: earlier } = await measureTimes(field, workload)
-    const times = [proxy, bare, tollgate].map((time) => time.toFixed(0))
-    lines.push([String(workload.connections), ...times, (proxy / (proxy + bare)).toFixed(2)])
-    compared[0]?.push((legs / tollgate).toFixed(2))
-    compared[1]?.push((tollgate / earlier).toFixed(2))
+    const times = [proxy, bare, tollgate].map(median)
+    const most = medianRatio(
+      proxy,
+      proxy.map((time, round) => time + (bare[round] ?? NaN)),
+    )
+    lines.push([String(workload.connections), ...times.map((us) => us.toFixed(0)), most.toFixed(2)])
+    compared[0]?.push(medianRatio(legs, tollgate).toFixed(2))
+    compared[1]?.push(medianRatio(tollgate, earlier).toFixed(2))
   }
   const header = ['at a time', 'bare proxy, µs', 'bare ledger, µs', 'Tollgate’s ledger, µs']
   console.log(alignedTable([[...header, 'at most, × the bare proxy'], ...lines]))
@@ -77,34 +81,27 @@ export async function ledger(): Promise<number> {
 const WITH_LEGS = 'a key with group, cap and all second windows, × a plain one (at most 1.4)'
 const BEFORE = 'a plain key, × the commit before (at most 1.05)'
 
-/** In turn, so that variations of the machine affect all alike; the median of the rounds. */
+/** In turn, so that variations of the machine affect all alike. */
 async function measureTimes(field: Field, workload: Workload): Promise<Times> {
   const { folder, proxy, books } = field
-  const rounds: Times[] = []
+  const times = { proxy: [], bare: [], tollgate: [], legs: [], before: [] } as Record<
+    keyof Times,
+    number[]
+  >
   for (let round = 0; round < ROUNDS; round++) {
-    const pairs = async (subject: Subject): Promise<number> => {
+    const pairs = async (subject: Subject): Promise<void> => {
       const task = { ...books[subject], loops: workload.connections, seconds: PAIRS_SECONDS }
       const program = subject === 'bare' ? 'bare' : 'tollgate'
       const checkout = subject === 'before' ? field.before : THIS_CHECKOUT
-      return (await runPairs(subject, program, { ...task, checkout })).cpuUs
+      times[subject].push((await runPairs(subject, program, { ...task, checkout })).cpuUs)
     }
-    const bare = await pairs('bare')
-    const tollgate = await pairs('tollgate')
-    const legs = await pairs('legs')
-    const before = await pairs('before')
+    for (const subject of ['bare', 'before', 'tollgate', 'legs'] as const) await pairs(subject)
     const course = { folder, rounds: 1, seconds: ROUND_SECONDS, warmSeconds: 0 }
     const measured = (await measure([proxy], workload, course)).get(BARE_PROXY)
     if (!isMeasured(measured)) throw new Error(measured?.failed ?? 'not measured')
-    rounds.push({ proxy: measured[0]?.cpuUs ?? NaN, bare, tollgate, legs, before })
+    times.proxy.push(measured[0]?.cpuUs ?? NaN)
   }
-  const medianOf = (name: keyof Times): number => median(rounds.map((times) => times[name]))
-  return {
-    proxy: medianOf('proxy'),
-    bare: medianOf('bare'),
-    tollgate: medianOf('tollgate'),
-    legs: medianOf('legs'),
-    before: medianOf('before'),
-  }
+  return times
 }
 
 async function makeBooks(folder: string, name: Subject, checkout?: Checkout): Promise<Books> {
