@@ -1,5 +1,5 @@
 // The provider behind every contender: constant answers over bare sockets, so cheap that it is never the bottleneck.
-// The answer depends on the path, on `"stream":true` and on a model name that ends in `slow`.
+// The answer depends on the path, on whether it is to be streamed and on a model name that ends in `slow`.
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { CHAT_ANSWER, CHAT_EVENTS, EMBEDDING_ANSWER, SLOW_EVENT } from './answers.ts'
@@ -32,12 +32,15 @@ function requestLength(bytes: Buffer): number {
 }
 
 function answer(socket: Socket, request: Buffer): void {
-  if (request.includes('"stream":true')) {
+  if (STREAMED.some((words) => request.includes(words))) {
     if (request.includes('slow"')) streamSlowly(socket)
     else stream(socket)
   } else if (request.includes('/embeddings ')) socket.write(EMBEDDING)
   else socket.write(CHAT)
 }
+
+/** As gateways write it; Bifrost with a space. */
+const STREAMED = ['"stream":true', '"stream": true']
 
 const CHAT = whole(CHAT_ANSWER)
 const EMBEDDING = whole(EMBEDDING_ANSWER)
