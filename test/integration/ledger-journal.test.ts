@@ -16,7 +16,14 @@ import { LEDGER_THREAD_MODULE, runInDatabase } from '../../src/ledger/sqlite/run
 import type { SqliteStore, Store } from '../../src/store/database/store.ts'
 import { revokeKey } from '../../src/store/keys/lifecycle.ts'
 import { openStore } from '../../src/store/open.ts'
-import { ask, LedgerFixture, refusal, settlement, spend } from '../contract/ledger-fixture.ts'
+import {
+  ask,
+  granted,
+  LedgerFixture,
+  refusal,
+  settlement,
+  spend,
+} from '../contract/ledger-fixture.ts'
 import { SAMPLE_PACE } from '../samples/ledger-pace.ts'
 
 const options = { clock: systemClock, threadModules: [LEDGER_THREAD_MODULE] }
@@ -81,6 +88,29 @@ test('the first calls of keys are decided in memory as well, with what the datab
   }
   bare.close()
   assert.ok(lags > 0, 'their accounts are read, and nothing is committed for that')
+  assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
+})
+
+test('batches of any size are decided in memory', async (context) => {
+  const { folder, fixture, other } = await open(context)
+  const key = await fixture.key(null)
+  await spend(fixture.ledger, ask(key, 10))
+  const bare = new DatabaseSync(join(folder, 'test.db'), { readOnly: true })
+  context.after(() => bare.close())
+  const rows = () => Number(bare.prepare('SELECT count(*) AS count FROM holds').get()?.['count'])
+  let lags = 0
+  for (let round = 0; round < 10; round++) {
+    const held = await Promise.all(
+      Array.from({ length: 250 }, async () => {
+        const asked = ask(key, 10)
+        return settlement(asked, granted(await fixture.ledger.reserve(asked)))
+      }),
+    )
+    if (rows() === 0) lags += 1
+    await Promise.all(held.map((each) => fixture.ledger.settle(each)))
+  }
+  assert.ok(lags > 0, 'what is decided in memory is not in the database at once')
+  assert.equal((await fixture.usage(key)).length, 1 + 10 * 250)
   assert.deepEqual(await verifyLedger(other, { quiescent: true }), [])
 })
 
