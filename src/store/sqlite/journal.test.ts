@@ -39,8 +39,8 @@ async function create(nodeId = 7) {
   writeFileSync(`${database}-shm`, Buffer.alloc(136))
   const journal = await Journal.create(database, nodeId)
   const teller = new JournalTeller(nodeId, journal.state.memory, new ChangeCounter(database))
-  const fold = (): void => {
-    teller.beginCommit({ isUsable: true, foldedSeq: journal.next.seq })
+  const fold = (foldedSeq = journal.next.seq): void => {
+    teller.beginCommit({ isUsable: true, foldedSeq })
     teller.committed()
   }
   fold()
@@ -93,7 +93,7 @@ test('a record of which a byte is wrong or missing is not there, nor is anything
   }
 })
 
-test('it begins again at the front, but only when everything before is in the database', async () => {
+test('it begins again at the front, but only when what was there is in the database', async () => {
   const { journal, reader, fold } = await create()
   const large = 'y'.repeat(3_000_000)
   await journal.append(`1${large}`)
@@ -109,6 +109,31 @@ test('it begins again at the front, but only when everything before is in the da
   )
   // What is left of earlier rounds is not taken for something new.
   assert.deepEqual(readAll(reader, journal.next), [])
+})
+
+test('what it overwrites is in the database, and the other half need not be', async () => {
+  const { journal, reader, fold } = await create()
+  const starts = new Map<number, JournalPosition>()
+  const append = async (seq: number): Promise<boolean> => {
+    const { next } = journal
+    const written = journal.append(`${seq} `.padEnd(1_000_000, 'y'))
+    if (written === undefined) return false
+    starts.set(seq, next)
+    await written
+    return true
+  }
+  const readFrom = (seq: number): string[] =>
+    readAll(reader, starts.get(seq)).map((text) => text.split(' ', 1)[0] ?? '')
+  for (let seq = 1; seq <= 8; seq++) assert.ok(await append(seq))
+  fold(5)
+  assert.ok(!(await append(9)), 'the fifth begins in the first half')
+  fold(6)
+  for (let seq = 9; seq <= 12; seq++) assert.ok(await append(seq))
+  assert.ok(!(await append(13)), 'it would end in the second half, where six to eight are')
+  assert.deepEqual(readFrom(6), ['6', '7', '8', '9', '10', '11', '12'])
+  fold(9)
+  assert.ok(await append(13))
+  assert.deepEqual(readFrom(9), ['9', '10', '11', '12', '13'])
 })
 
 test('a record that is larger than the file has no room', async () => {

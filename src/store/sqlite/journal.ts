@@ -1,7 +1,7 @@
 // The journal of one node: what it decided, on disk before anybody is told, and in the database a little later. A file of
 // a fixed size, because a write that makes none longer is durable with one wait for the disk; records follow one another,
-// numbered, and begin again at the front when all before are in the database. Below it, what the threads of its node tell
-// each other about it.
+// numbered, and begin again at the front when those that were there are in the database. Below it, what the threads of its
+// node tell each other about it.
 import {
   closeSync,
   constants,
@@ -22,6 +22,7 @@ import { codeOf } from '../../core/errors.ts'
 import { syncFolder } from './files.ts'
 
 const BYTES = 8 * 1024 * 1024
+const HALF_BYTES = BYTES / 2
 /** The last space of a disk is for the database. */
 const FREE_BYTES_MIN = 4 * BYTES
 /** Length, checksum, number. */
@@ -59,6 +60,11 @@ export class Journal {
   readonly #path: string
   readonly #file: number
   #next = JOURNAL_START
+  /** The first record of this round through the file. */
+  #roundSeq = JOURNAL_START.seq
+  /** The first one in the second half of the file: of the round before, and of this one, if there is one yet. */
+  #halfSeqBefore = JOURNAL_START.seq
+  #halfSeq: number | undefined
 
   /** A new file, with its whole size on the disk, beside a database that this process has open. */
   static async create(database: string, nodeId: number): Promise<Journal> {
@@ -101,14 +107,20 @@ export class Journal {
   }
 
   /**
-   * Resolves when the record is durable; undefined when there is no room for it until all before it are in the database.
-   * One at a time.
+   * Resolves when the record is durable; undefined when there is no room for it until more of those before it are in the
+   * database. One at a time.
    */
   append(text: string): Promise<void> | undefined {
     const length = Buffer.byteLength(text)
     const { seq, offset } = this.#next
-    const at = offset + HEADER_BYTES + length <= BYTES ? offset : 0
-    if ((at === 0 && !this.state.isFolded(seq)) || HEADER_BYTES + length > BYTES) return undefined
+    const bytes = HEADER_BYTES + length
+    if (bytes > BYTES) return undefined
+    const at = offset + bytes <= BYTES ? offset : 0
+    if (at === 0) this.#beginRound(seq)
+    // What it overwrites is of the round before, in one half of the file or in both.
+    const overwritten = at + bytes > HALF_BYTES ? this.#roundSeq : this.#halfSeqBefore
+    if (!this.state.isFolded(overwritten)) return undefined
+    if (at >= HALF_BYTES) this.#halfSeq ??= seq
     const record = Buffer.allocUnsafe(HEADER_BYTES + length)
     record.write(text, HEADER_BYTES)
     record.writeUInt32LE(length, 0)
@@ -122,6 +134,14 @@ export class Journal {
         else resolve()
       })
     })
+  }
+
+  /** Again if there was no room. */
+  #beginRound(seq: number): void {
+    if (this.#roundSeq === seq) return
+    this.#halfSeqBefore = this.#halfSeq ?? seq
+    this.#roundSeq = seq
+    this.#halfSeq = undefined
   }
 
   close(): void {
@@ -283,7 +303,8 @@ class JournalState {
 
   /** Whether all records before this one are in the database. */
   isFolded(seq: number): boolean {
-    return Atomics.load(this.memory, FOLDED) === (seq | 0)
+    // The memory has 32 bits for a number, which begin again.
+    return ((Atomics.load(this.memory, FOLDED) - seq) | 0) >= 0
   }
 
   doubt(): void {
