@@ -113,7 +113,7 @@ const USUAL: ReadonlySet<Item['kind']> = new Set([
   'refused',
 ])
 
-/** Whether the one statement for what nearly every batch writes writes all of it. */
+/** Whether the statements for what nearly every batch writes write all of it. */
 export function isUsual(writes: Writes): boolean {
   const { closedPeriods, periodDeltas, holdsChanged, usageCorrected, keyDays, entries } = writes
   const others = [closedPeriods, periodDeltas, holdsChanged, usageCorrected, keyDays, entries]

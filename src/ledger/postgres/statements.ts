@@ -72,7 +72,7 @@ export const STATEMENTS = {
   write: writing(['opened', 'closed']),
   // The same, and a transaction by itself, if what was known of the books is still true; else it writes nothing.
   writeIfTrue: writingIfTrue(['opened', 'closed']),
-  // Of one call alone there is either part, and each list costs something even without a row.
+  // Where it only opens holds, or opens none, as for one call alone: each list costs something even without a row.
   openIfTrue: writingIfTrue(['opened']),
   closeIfTrue: writingIfTrue(['closed']),
   changeHolds: `UPDATE holds SET held_nanodollars = given.held_nanodollars
@@ -90,7 +90,7 @@ function position(ids: string): string {
   return `generate_series(1, cardinality(${ids}::text[])) AS position`
 }
 
-/** What a batch does to holds: it opens some, or closes some, which then are usage and count in rollups. */
+/** What a batch writes beside accounts: holds that it opens, and what comes of holds that it closes or calls it refuses. */
 type Part = 'opened' | 'closed'
 
 /** Its lists: first those of the accounts, then those of each part. */
