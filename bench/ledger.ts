@@ -84,10 +84,13 @@ const BEFORE = 'a plain key, × the commit before (at most 1.05)'
 /** In turn, so that variations of the machine affect all alike. */
 async function measureTimes(field: Field, workload: Workload): Promise<Times> {
   const { folder, proxy, books } = field
-  const times = { proxy: [], bare: [], tollgate: [], legs: [], before: [] } as Record<
-    keyof Times,
-    number[]
-  >
+  const times: Record<keyof Times, number[]> = {
+    proxy: [],
+    bare: [],
+    tollgate: [],
+    legs: [],
+    before: [],
+  }
   for (let round = 0; round < ROUNDS; round++) {
     const pairs = async (subject: Subject): Promise<void> => {
       const task = { ...books[subject], loops: workload.connections, seconds: PAIRS_SECONDS }

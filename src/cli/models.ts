@@ -26,8 +26,8 @@ export function addModels(program: Command): void {
     )
     .action(async (options: RemoteOptions) => {
       const call = connectionOf(options)
-      const { models } =
-        call === undefined ? { models: await modelsHere(options) } : await call('listModels', {})
+      const models =
+        call === undefined ? await modelsHere(options) : (await call('listModels', {})).models
       if (options.json) printJson({ models: models.map(modelOutput) })
       else printText(modelsText(models))
     })
