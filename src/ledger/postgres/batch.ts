@@ -1,7 +1,7 @@
 // A batch on one connection. A node that knows the books from its own batches decides at once, and writes and commits in
 // one round trip: the statement writes nothing if what the node knew is no longer true. Else there are two round trips:
 // the first takes the locks and reads, the second writes and commits. This process decides in between, with the locks
-// held, so that time is kept short.
+// held, so that time is kept short; the commit is waited for without them.
 import type { Client, QueryResult } from 'pg'
 import type { Clock } from '../../core/clock.ts'
 import { integer, type Stored, type StoredRow } from '../../store/database/layout.ts'
@@ -97,6 +97,7 @@ export class Session {
       ]),
       ...writeOthers(client, writes, batch),
       client.query('COMMIT'),
+      ask(client, 'flush', []),
     ])
     this.#known.committed(read, writes, String(written?.rows[0]?.['version']))
     return { live: true, outcomes, balances }

@@ -75,6 +75,9 @@ export const STATEMENTS = {
   // Where it only opens holds, or opens none, as for one call alone: each list costs something even without a row.
   openIfTrue: writingIfTrue(['opened']),
   closeIfTrue: writingIfTrue(['closed']),
+  // A transaction that changes nothing, and is durable only when everything before it is, on replicas as well where
+  // commits wait for them. Messages of this name go to nobody.
+  flush: "SELECT pg_logical_emit_message(true, 'tollgate', '')",
   changeHolds: `UPDATE holds SET held_nanodollars = given.held_nanodollars
     FROM ${given(HOLD_CHANGE)} WHERE holds.id = given.id`,
   replaceUsage: `${insert('usage', USAGE)}
