@@ -1,12 +1,16 @@
 // `kill -9` of PostgreSQL itself under load, and its return: three gateways recover by themselves, refused requests get
 // a 503, and the books have every call the provider got exactly once. `ROUNDS=50 node --test …` runs more. And what a node
-// has answered is on the disk, though others could go on before it was.
+// has answered is on the disk, though others could go on before it was; where it waits for a replica in vain, nothing piles
+// up.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { Client } from 'pg'
 import { systemClock } from '../../src/core/clock.ts'
 import { openStore } from '../../src/store/open.ts'
-import { ask, granted, LedgerFixture } from '../contract/ledger-fixture.ts'
+import { verifyLedger } from '../../src/ledger/reports/verify.ts'
+import { ask, granted, LedgerFixture, settlement, spend } from '../contract/ledger-fixture.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startMortalPostgres } from '../support/postgres/postgres.ts'
@@ -76,6 +80,12 @@ test('what a node has answered survives a crash of PostgreSQL at that moment', a
   await fixture.ready
   context.after(() => fixture.close())
   const key = await fixture.key(1_000_000n)
+  const { db } = fixture.store
+  /** Of the server that answers: one that is about to be killed still does. */
+  const startedAt = async (): Promise<number | undefined> => {
+    const { rows } = await sql<{ at: Date }>`SELECT pg_postmaster_start_time() AS at`.execute(db)
+    return rows[0]?.at.getTime()
+  }
   const answered: number[] = []
   for (let round = 0; round < 3; round++) {
     // In turn, so that each node finds the frame changed by another, and takes two round trips.
@@ -83,10 +93,10 @@ test('what a node has answered survives a crash of PostgreSQL at that moment', a
       const hold = granted(await fixture.node(turn).reserve(ask(key, 1)))
       answered.push(hold.holdId)
     }
+    const before = await startedAt()
     postgres.kill()
     postgres.revive()
-    await until(() => fixture.ledger.balances(key).catch(() => undefined))
-    const { db } = fixture.store
+    await until(async () => (await startedAt().catch(() => before)) !== before)
     const found = await db.selectFrom('holds').select('id').orderBy('id').execute()
     assert.deepEqual(
       found.map(({ id }) => id),
@@ -94,5 +104,57 @@ test('what a node has answered survives a crash of PostgreSQL at that moment', a
     )
   }
 })
+
+test('commits that wait in vain for a replica do not pile up, and nothing is done again and again', async (context) => {
+  const postgres = await startMortalPostgres()
+  const fixture = new LedgerFixture(await openStore(postgres.url, { clock: systemClock }))
+  await fixture.ready
+  // The store's own connections wait as well.
+  const watcher = new Client(postgres.url)
+  await watcher.connect()
+  const waitFor = async (replica: string): Promise<void> => {
+    await watcher.query(`ALTER SYSTEM SET synchronous_standby_names = '${replica}'`)
+    await watcher.query('SELECT pg_reload_conf()')
+  }
+  context.after(async () => {
+    await waitFor('')
+    await fixture.close()
+    await watcher.end()
+  })
+  const key = await fixture.key(1_000_000n)
+  const heldOf = async (): Promise<bigint> => (await fixture.account(key)).held_nanodollars
+  const asked = ask(key, 300)
+  const hold = granted(await fixture.ledger.reserve(asked))
+  for (let turn = 0; turn < 6; turn++) await spend(fixture.node(turn), ask(key, 1))
+  const before = await heldOf()
+
+  await waitFor('nobody')
+  const sinceMs = systemClock.monotonicMs()
+  const made = fixture.ledger.extend(hold.holdId, 1000n)
+  const refused = await Promise.all([1, 2].map((turn) => fixture.node(turn).reserve(ask(key, 1))))
+  assert.deepEqual(
+    refused.map((answer) => !answer.reserved && answer.reason),
+    ['unavailable', 'unavailable'],
+  )
+  assert.equal(await made, false)
+  await until(() => systemClock.monotonicMs() - sinceMs > SEVERAL_TRIES_MS)
+  const { rows: waiting } = await watcher.query(
+    "SELECT FROM pg_stat_activity WHERE application_name = 'tollgate ledger' AND wait_event = 'SyncRep'",
+  )
+  // Of each node the batch that nobody saw coming, and one that keeps its locks.
+  assert.ok(waiting.length > 0 && waiting.length <= 4, `${waiting.length} commits wait`)
+
+  await waitFor('')
+  for (const node of fixture.nodes) {
+    await until(async () => (await node.dryRun(ask(key, 1))).reserved)
+  }
+  const held = await heldOf()
+  assert.ok(held === before || held === before + 1000n, `${held} are held, and ${before} were`)
+  await fixture.ledger.settle(settlement(asked, hold))
+  assert.deepEqual(await verifyLedger(fixture.store), [])
+})
+
+/** A try is given up after four seconds. */
+const SEVERAL_TRIES_MS = 16_000
 
 const HUNG_UP = { status: 0, requestId: '', isWhole: false, code: 'hung_up' }

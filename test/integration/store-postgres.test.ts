@@ -119,6 +119,20 @@ describe('opening a database', () => {
     await assert.rejects(openStore(guest.url, options), isRefused)
   })
 
+  test('fails if the user may not call what the ledger calls', async () => {
+    await using fresh = await disposable()
+    await using guest = await newGuest(fresh.url)
+    const owner = new Client(fresh.url)
+    await owner.connect()
+    const { rows } = await owner.query<{ name: string }>(
+      "SELECT oid::regprocedure::text AS name FROM pg_proc WHERE proname = 'pg_logical_emit_message'",
+    )
+    for (const { name } of rows) await owner.query(`REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC`)
+    await owner.end()
+    const isRefused = refusal('unreachable', /may not call pg_logical_emit_message.* GRANT EXECUTE/)
+    await assert.rejects(openStore(guest.url, options), isRefused)
+  })
+
   test('fails if the tables belong to another user', async () => {
     await using guest = await newGuest(database.url)
     const isRefused = refusal('read_only', /nor change .*denied for table meta.* their owner/)

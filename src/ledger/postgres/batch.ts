@@ -29,6 +29,13 @@ import { STATEMENTS, type StatementName } from './statements.ts'
 /** The most time between reading and writing. */
 export const THINKING_MS_MAX = 250
 
+/**
+ * Whoever waits for the locks goes on while this commit is on its way to the disk: what they commit is behind it there.
+ * Nobody is told of a batch before `flush` was answered. Not on a connection that has committed nothing yet: where the
+ * disk or a replica does not answer, the nodes wait for the locks of one commit, and pile up no others behind it.
+ */
+const EARLY_RELEASE = '; SET LOCAL synchronous_commit = off'
+
 const NOW = integer('now')
 
 /** A connection, and what its batches have left known: behind another one may be another server. */
@@ -36,6 +43,8 @@ export class Session {
   readonly client: Client
   readonly #clock: Clock
   readonly #known = new Known()
+  /** A batch was answered: commits reach the disk, and the replicas that they wait for. */
+  #isProven = false
 
   constructor(client: Client, clock: Clock) {
     this.client = client
@@ -81,7 +90,7 @@ export class Session {
 
   async #readAndRun(batch: Batch, begin: string): Promise<BatchResult> {
     const { client } = this
-    const read = await lockAndRead(client, batch, begin)
+    const read = await lockAndRead(client, batch, this.#isProven ? begin + EARLY_RELEASE : begin)
     if (read === undefined) {
       this.#known.forget()
       await client.query('ROLLBACK')
@@ -99,6 +108,7 @@ export class Session {
       client.query('COMMIT'),
       ask(client, 'flush', []),
     ])
+    this.#isProven = true
     this.#known.committed(read, writes, String(written?.rows[0]?.['version']))
     return { live: true, outcomes, balances }
   }

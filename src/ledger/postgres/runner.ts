@@ -31,10 +31,8 @@ const SETTINGS = [
 /** No replica that takes over is further behind; of an older hold, retention may have deleted the usage row. */
 const LAG_MS_MAX = 600_000
 
-// Whoever waits for the locks goes on while this commit is on its way to the disk: what they commit is behind it there.
-// Nobody is told of a batch before `flush` was answered.
-const BEGIN = 'BEGIN; SET LOCAL synchronous_commit = off'
-const BEGIN_SLOWLY = `${BEGIN}; SET LOCAL idle_in_transaction_session_timeout = ${SLOW_THINKING_MS_MAX}`
+const BEGIN = 'BEGIN'
+const BEGIN_SLOWLY = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${SLOW_THINKING_MS_MAX}`
 
 /** `onLost` is called when the database turns out not to have what it committed before. */
 export function postgresRunner(store: PostgresStore, onLost: () => void): BatchRunner {

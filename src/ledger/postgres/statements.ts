@@ -75,8 +75,8 @@ export const STATEMENTS = {
   // Where it only opens holds, or opens none, as for one call alone: each list costs something even without a row.
   openIfTrue: writingIfTrue(['opened']),
   closeIfTrue: writingIfTrue(['closed']),
-  // A transaction that changes nothing, and is durable only when everything before it is, on replicas as well where
-  // commits wait for them. Messages of this name go to nobody.
+  // A transaction that changes no row, and is durable only when everything before it is, on replicas as well where commits
+  // wait for them. Nobody reads the message.
   flush: "SELECT pg_logical_emit_message(true, 'tollgate', '')",
   changeHolds: `UPDATE holds SET held_nanodollars = given.held_nanodollars
     FROM ${given(HOLD_CHANGE)} WHERE holds.id = given.id`,

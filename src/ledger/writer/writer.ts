@@ -170,6 +170,8 @@ export class Writer {
       if (!isAnswered) await pause(Math.min(RETRY_MS.first * 2 ** (failures - 1), RETRY_MS.max))
     } while (this.#queue.length + this.#urgent.length > 0)
     this.#isBusy = false
+    // With nothing left to try again, nothing would show that the database is back.
+    this.#isFailing = false
     this.#idle?.()
   }
 
@@ -199,8 +201,13 @@ export class Writer {
       return true
     } catch (error) {
       if (error instanceof Unavailable) {
-        for (const entry of entries) entry.isRetry = true
-        this.#queue = [...entries, ...this.#queue]
+        for (const entry of entries) {
+          entry.isRetry = true
+          // This try may have extended the hold, and another would extend it again. Its caller can do without.
+          if (entry.item.kind === 'extend') entry.reject(error)
+        }
+        const again = entries.filter(({ item }) => item.kind !== 'extend')
+        this.#queue = [...again, ...this.#queue]
         return false
       }
       return this.#replay(entries, error)

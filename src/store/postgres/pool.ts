@@ -74,15 +74,22 @@ function withSettings(url: string): {
 /** SQL_ASCII stores any text byte by byte; all encodings but these two refuse letters that somebody may write. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII']
 
-/** Refuses a server that drops the settings, or whose encoding cannot store every text. */
+/** The ledger calls it. Every user may, unless an administrator took that right away. */
+const MESSAGE = 'pg_logical_emit_message'
+
+/** Refuses a server that drops the settings, whose encoding cannot store every text, or that lacks a right. */
 export async function inspectServer(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ pause: string; encoding: string }>(
-    "SELECT current_setting('idle_in_transaction_session_timeout') AS pause, current_setting('server_encoding') AS encoding",
+  const { rows } = await pool.query<{ pause: string; encoding: string; messages: boolean | null }>(
+    `SELECT current_setting('idle_in_transaction_session_timeout') AS pause,
+      current_setting('server_encoding') AS encoding,
+      (SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM pg_proc
+        WHERE proname = '${MESSAGE}') AS messages`,
   )
-  const [{ pause, encoding } = { pause: '', encoding: '' }] = rows
+  const [{ pause, encoding, messages } = { pause: '', encoding: '', messages: null }] = rows
   // A pooler may be configured to drop settings that it does not know.
   if (pause !== CHANGE_PAUSE_MAX) throw pooled()
   if (!ENCODINGS.includes(encoding)) throw lettersMissing(encoding)
+  if (messages !== true) throw rightMissing()
 }
 
 /** int8, and numeric because it is the type of a sum of int8, become bigint as SQLite's integers do. */
@@ -147,6 +154,12 @@ export function postgresError(url: string, error: unknown): unknown {
 function pooled(): StoreError {
   const message =
     'the database is behind a pooler, such as PgBouncer, that drops the settings of a connection: use the address of the server itself'
+  return new StoreError('unreachable', message)
+}
+
+/** Without it, no batch of the ledger would ever be answered. */
+function rightMissing(): StoreError {
+  const message = `this user of the database may not call ${MESSAGE}: let an administrator GRANT EXECUTE on it`
   return new StoreError('unreachable', message)
 }
 
