@@ -135,6 +135,19 @@ describe('the writer', () => {
     assert.equal(batches[1]?.items[0], item)
   })
 
+  test('an extension whose result is lost is not made twice, and leaves nothing to be tried', async () => {
+    const { books, batches, writer, reserve } = await setUp('fine', 'lost after')
+    const { outcome } = await reserve()
+    assert.ok(outcome.kind === 'judged' && outcome.answer.reserved)
+    const { holdId, amountNanodollars: held } = outcome.answer
+    const item: Item = { kind: 'extend', keyId: 'key_a', groupId: null, holdId, extra: 50n }
+    await assert.rejects(writer.submit({ item, timeoutMs: 5000 }), Unavailable)
+    await writer.close()
+    assert.equal(batches.length, 2)
+    assert.equal(books.holds.get(holdId)?.heldNanodollars, held + 50n)
+    assert.equal(writer.isFailing, false, 'or no request would be admitted any more')
+  })
+
   test('an item that the database refuses fails alone', async () => {
     const { writer, reserve } = await setUp()
     const bad: Item = { kind: 'trim', keyId: 'key_a', groupId: null, holdId: 1, amount: 0n }

@@ -1,5 +1,6 @@
 // The writer's statements for PostgreSQL. Rows travel as lists, one for each column: a statement's text, and with it
 // its cached plan, is the same for one row and for many, and no row repeats the names of its columns.
+import { EMIT_MESSAGE } from '../../store/postgres/pool.ts'
 import {
   ACCOUNT,
   ACCOUNT_CHANGE,
@@ -77,7 +78,7 @@ export const STATEMENTS = {
   closeIfTrue: writingIfTrue(['closed']),
   // A transaction that changes no row, and is durable only when everything before it is, on replicas as well where commits
   // wait for them. Nobody reads the message.
-  flush: "SELECT pg_logical_emit_message(true, 'tollgate', '')",
+  flush: `SELECT ${EMIT_MESSAGE}(true, 'tollgate', '')`,
   changeHolds: `UPDATE holds SET held_nanodollars = given.held_nanodollars
     FROM ${given(HOLD_CHANGE)} WHERE holds.id = given.id`,
   replaceUsage: `${insert('usage', USAGE)}

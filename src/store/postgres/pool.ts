@@ -74,8 +74,8 @@ function withSettings(url: string): {
 /** SQL_ASCII stores any text byte by byte; all encodings but these two refuse letters that somebody may write. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII']
 
-/** The ledger calls it. Every user may, unless an administrator took that right away. */
-const MESSAGE = 'pg_logical_emit_message'
+/** What the ledger calls to wait for the disk. Every user may, unless an administrator took that right away. */
+export const EMIT_MESSAGE = 'pg_logical_emit_message'
 
 /** Refuses a server that drops the settings, whose encoding cannot store every text, or that lacks a right. */
 export async function inspectServer(pool: Pool): Promise<void> {
@@ -83,7 +83,7 @@ export async function inspectServer(pool: Pool): Promise<void> {
     `SELECT current_setting('idle_in_transaction_session_timeout') AS pause,
       current_setting('server_encoding') AS encoding,
       (SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM pg_proc
-        WHERE proname = '${MESSAGE}') AS messages`,
+        WHERE proname = '${EMIT_MESSAGE}') AS messages`,
   )
   const [{ pause, encoding, messages } = { pause: '', encoding: '', messages: null }] = rows
   // A pooler may be configured to drop settings that it does not know.
@@ -159,7 +159,7 @@ function pooled(): StoreError {
 
 /** Without it, no batch of the ledger would ever be answered. */
 function rightMissing(): StoreError {
-  const message = `this user of the database may not call ${MESSAGE}: let an administrator GRANT EXECUTE on it`
+  const message = `this user of the database may not call ${EMIT_MESSAGE}: let an administrator GRANT EXECUTE on it`
   return new StoreError('unreachable', message)
 }
 
